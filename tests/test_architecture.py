@@ -30,10 +30,10 @@ PURE = [
     "core", "foreign_formats", "formats", "requirements", "resolver", "serving/renderers", "skillmd", "errors.py",
     "indexes/page/header.py", "indexes/page/markdown.py", "indexes/page/page_builder.py", "indexes/page/skill_entry.py",
     "indexes/publish/release_merge.py", "indexes/publish/tarball.py", "indexes/search/query.py", "installer/actions.py",
-    "installer/links/link_planner.py", "installer/migration/migration_planner.py", "registry/entry.py", "registry/metadata_overlay.py",
-    "registry/foreign_registry.py", "serving/arguments.py", "serving/body_modes.py", "serving/model_text.py",
-    "serving/permission_files.py", "serving/permissions.py", "serving/referenced_files.py", "serving/skill_search.py",
-    "serving/token_budget.py", "serving/tool_schema.py", "serving/triggers.py",
+    "installer/links/link_planner.py", "installer/migration/migration_planner.py", "registry/entry.py",
+    "registry/foreign_registry.py", "registry/metadata_overlay.py", "serving/arguments.py", "serving/body_modes.py",
+    "serving/model_text.py", "serving/permission_files.py", "serving/permissions.py", "serving/referenced_files.py",
+    "serving/skill_search.py", "serving/token_budget.py", "serving/tool_schema.py", "serving/triggers.py",
 ]  # fmt: skip
 IO_MODULES = {"os", "subprocess", "socket", "time", "pathlib", "shutil", "tempfile", "httpx", "random", "sys"}
 CLOCKS = {"now", "today", "utcnow"}  # of `datetime`, which is pure without these

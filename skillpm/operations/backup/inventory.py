@@ -9,7 +9,7 @@ from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.installer.backups import Backup, list_backups
 from skillpm.installer.layout import Layout
-from skillpm.installer.skill_content import CopiedSource, read_content_skill_file
+from skillpm.installer.staging import CopiedSource, read_content_skill_file
 from skillpm.operations.context.scope import Scope
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill

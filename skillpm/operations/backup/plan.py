@@ -5,7 +5,7 @@ from skillpm.errors import BlockedError, UsageError
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_metadata
 from skillpm.installer.disk_state import read_installed_state
-from skillpm.installer.skill_content import CopiedSource
+from skillpm.installer.staging import CopiedSource
 from skillpm.installer.stat_cache import StatCache
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.backup.agent_folders import check_origin, plan_agent_restore

@@ -14,8 +14,8 @@ from skillpm.installer.backups import find_latest_registry_backup
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.migration.migration_planner import Migration, plan_migration
 from skillpm.installer.migration.scanner import FlatFolder, scan_flat_files
-from skillpm.installer.skill_content import ConvertedFile
 from skillpm.installer.skill_file import read_skill_file
+from skillpm.installer.staging import ConvertedFile
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context

@@ -13,7 +13,7 @@ from skillpm.installer.migration.migration_planner import FlatFileMove, Migratio
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.migrate.plan import MigrationPlan
-from skillpm.operations.pipeline.next_steps import MAX_AGENTS_NAMED, find_present_agents
+from skillpm.operations.pipeline.change import MAX_AGENTS_NAMED, find_present_agents
 
 MAX_MISMATCHES = 10
 

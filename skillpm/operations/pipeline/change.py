@@ -3,8 +3,11 @@
 import os
 from collections.abc import Callable, Collection, Mapping
 
+from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
+from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
 from skillpm.installer.leftovers import has_leftovers
 from skillpm.operations.context.project_files import (
@@ -28,8 +31,35 @@ from skillpm.operations.pipeline.index_policy import (
     unconfigured_index_messages,
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
-from skillpm.operations.pipeline.next_steps import suggest_next_step
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+
+MAX_AGENTS_NAMED = 4
+
+
+def suggest_next_step(scope: Scope, context: Context, files: ProjectFiles, lockfile: Lockfile, before: Receipt) -> str:
+    """Return the next step in a scope without linked agents, or an empty string.
+
+    `before` is the receipt before the change: if something was installed already, the user has seen the suggestion.
+    """
+    if files.agents or files.manifest.agents is not None or not lockfile.skills or before.skills:
+        return ""
+    present = find_present_agents(scope, context)
+    if not present:
+        link = scope.command("link", "AGENT")
+        return f"`{link}` shows them to your agent; `skillpm agents --all` lists the agents it knows"
+    others = f" (also here: {', '.join(present[MAX_AGENTS_NAMED:])})" if len(present) > MAX_AGENTS_NAMED else ""
+    link = scope.command("link", *present[:MAX_AGENTS_NAMED])
+    return f"`{link}` shows them to {'that agent' if len(present) == 1 else 'these agents'}{others}"
+
+
+def find_present_agents(scope: Scope, context: Context) -> list[str]:
+    """Return the agents that are on this machine or in this project, and read skills in this scope."""
+    return [
+        agent.id
+        for agent in load_agents().values()
+        if agent_folder(agent, scope.kind, context.settings) and is_present(agent, scope.root, context.settings)
+    ]
+
 
 INTERRUPTED_CHANGE = "an interrupted change is pending; this is the state without it"
 

@@ -7,8 +7,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.installer.skill_content import SkillContent
-from skillpm.installer.staging import FsyncQueue, prepare_staging, stage_skill
+from skillpm.installer.staging import FsyncQueue, SkillContent, prepare_staging, stage_skill
 from skillpm.installer.stat_cache import FileStat, to_file_stat, write_stat_cache
 from skillpm.installer.transaction import ChangeSet, commit
 from skillpm.operations.context.runtime import Context

@@ -10,7 +10,7 @@ from skillpm.errors import DocumentError, OfflineError, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
-from skillpm.installer.skill_content import LiveLink, SkillContent
+from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope

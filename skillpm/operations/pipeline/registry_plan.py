@@ -12,7 +12,7 @@ from skillpm.installer.disk_state import InstalledState
 from skillpm.installer.layout import Layout, read_registry_text
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.links.reconciler import record_created_folders
-from skillpm.installer.skill_content import CopiedSource, content_folder, digest_content, read_content_skill_file
+from skillpm.installer.staging import CopiedSource, content_folder, digest_content, read_content_skill_file
 from skillpm.installer.stat_cache import StatCache, read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
