@@ -106,7 +106,7 @@ def _print_error(code: str, texts: tuple[str, str, str], exit_code: int, *, as_j
             click.echo(dump_json({"error": value}))
         return exit_code
     uses_color = color and sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    for label, text in (("error:", message), ("  where:", where), ("  try:", hint)):
+    for label, text in (("error:", message), ("  where:", where), ("  hint:", hint)):
         if text:
             first, *rest = wrap_text(f"{label} {escape_controls(text)}", indent=len(label) + 1)
             if uses_color and label == "error:":

@@ -143,7 +143,7 @@ def test_an_existing_folder_blocks_a_link_and_is_never_touched(project: CommandS
     assert said == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing exist and were not created by skillpm
-!   try: use `skillpm link claude-code codex --keep testing` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code codex --keep testing` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -233,7 +233,7 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -
     assert displaced.output("backup", "restore", "testing-1") == expected_output("""\
 ! error: .claude/skills/testing is now occupied by something else; nothing was changed
 !   where: WORK/.claude/skills/testing
-!   try: move it away, or use `--force` to back it up first
+!   hint: move it away, or use `--force` to back it up first
 [1]
 """)
     assert displaced.full_snapshot == before
@@ -346,7 +346,7 @@ def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: 
     assert project.output("update", env=COPY) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: .claude/skills/pdf exists and was not created by skillpm
-!   try: use `skillpm update --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm update --keep pdf` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -465,13 +465,13 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
         "link out of the project": """\
 ! error: .claude/skills is a link that points outside the project
 !   where: WORK/.claude/skills
-!   try: remove that link first
+!   hint: remove that link first
 [1]
 """,
         "file above it": """\
 ! error: cannot write into WORK/.claude/skills
 !   where: WORK/.claude
-!   try: this is not a folder; move it away first
+!   hint: this is not a folder; move it away first
 [1]
 """,
     }.get(
@@ -479,7 +479,7 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
         """\
 ! error: cannot write into WORK/.claude/skills
 !   where: WORK/.claude/skills
-!   try: this is not a folder; move it away first
+!   hint: this is not a folder; move it away first
 [1]
 """,
     )
@@ -500,7 +500,7 @@ def test_a_linked_folder_that_was_led_out_of_the_project_since_is_refused_as_a_w
         assert linked.output(*arguments) == expected_output("""\
 ! error: .claude/skills is a link that points outside the project
 !   where: WORK/.claude/skills
-!   try: remove that link first
+!   hint: remove that link first
 [1]
 """), arguments
         assert linked.full_snapshot == before
@@ -517,7 +517,7 @@ def test_a_skills_directory_that_leads_out_of_the_project_is_refused(scene: Comm
     for arguments in (["sync"], ["list"], ["verify"], ["install", "code-review"], ["registry", "build"]):
         assert scene.output(*arguments) == expected_output(f"""\
 ! error: WORK/{place} is a link that points outside the project
-!   try: remove the link; a repository must not decide where skills are written
+!   hint: remove the link; a repository must not decide where skills are written
 [1]
 """), arguments
     assert scene.full_snapshot == before
@@ -567,17 +567,17 @@ def test_an_agent_nobody_knows_is_told_with_the_nearest(project: CommandSandbox)
 
     assert project.output("link", "claude-cod") == expected_output("""\
 ! error: unknown agent `claude-cod`
-!   try: did you mean `claude-code`?
+!   hint: did you mean `claude-code`?
 [2]
 """)
     assert project.output("unlink", "zzz") == expected_output("""\
 ! error: unknown agent `zzz`
-!   try: run `skillpm agents --all` to list them
+!   hint: run `skillpm agents --all` to list them
 [2]
 """)
     assert project.output("link", "omega") == expected_output("""\
 ! error: omega reads no skills in project scope
-!   try: link it with `-g`
+!   hint: link it with `-g`
 [2]
 """)
     assert project.full_snapshot == before
@@ -589,7 +589,7 @@ def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlink
     assert scene.output("sync") == expected_output("""\
 ! error: unknown agent `nobody`
 !   where: WORK/skills.json: agents
-!   try: run `skillpm agents --all` to list them
+!   hint: run `skillpm agents --all` to list them
 [1]
 """)
     assert scene.output("unlink", "nobody").splitlines()[0] == " + testing 1.0.0"
@@ -645,7 +645,7 @@ def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: CommandSand
     assert project.output("backup", "restore", "testing-1") == expected_output(f"""\
 ! error: no agent reads skills in {origin}
 !   where: WORK/.agent-skills/.skillpm/backup/testing-1
-!   try: move it manually from WORK/.agent-skills/.skillpm/backup/testing-1
+!   hint: move it manually from WORK/.agent-skills/.skillpm/backup/testing-1
 [1]
 """)
     assert project.full_snapshot == before

@@ -30,7 +30,7 @@ def test_a_second_skill_with_the_same_name_is_a_conflict_that_an_alias_resolves(
     assert refused == expected_output("""\
 ! error: `shadcn` already comes from https://github.com/ui/skills (skills/shadcn)
 !   where: WORK/skills.json: skills.shadcn
-!   try: use --as NAME to install the new one under another name, or --force to replace the existing one
+!   hint: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
 """)
     assert installed == expected_output("""\

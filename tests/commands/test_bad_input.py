@@ -436,7 +436,7 @@ def test_the_error_is_complete_and_nothing_is_changed(scene: CommandSandbox, wor
     output = scene.output(*words, env=case.env)
 
     where = f"!   where: {case.where}\n" if case.where else ""
-    assert output == f"! error: {case.message}\n{where}!   try: {case.hint}\n[{case.code}]\n"
+    assert output == f"! error: {case.message}\n{where}!   hint: {case.hint}\n[{case.code}]\n"
     assert scene.full_snapshot == before
 
 
@@ -461,7 +461,7 @@ def test_one_wrong_character_of_a_digest_stops_a_sync(
 ! error: `pdf` from URL at {commit} does not match the lockfile: \
 expected sha256:{wrong[:12]}…, got sha256:{right[:12]}…
 !   where: skills.lock: skills.pdf.digest
-!   try: nothing was changed; check the history of skills.lock in version control, and restore it, or lock \
+!   hint: nothing was changed; check the history of skills.lock in version control, and restore it, or lock \
 the current content with `skillpm update pdf`
 [1]
 """)
@@ -491,7 +491,7 @@ def test_a_server_that_cannot_be_reached_is_an_error(scene: CommandSandbox) -> N
     message, _, quoted = first.partition("; git says: ")
     assert (message, code) == ("! error: http://127.0.0.1:1/x.git could not be reached", "[1]")
     assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/x.git/': ")
-    assert second == "!   try: check the URL and your network connection"
+    assert second == "!   hint: check the URL and your network connection"
     assert scene.full_snapshot == before
 
 
@@ -534,7 +534,7 @@ def test_a_locked_skills_directory_is_reported_with_the_process_that_holds_it(sc
             assert output == expected_output(f"""\
 ! error: WORK/.agent-skills has been locked by process {other.pid} for more than 0.2 s
 !   where: WORK/.agent-skills/.skillpm/lock
-!   try: wait for it to finish, or wait longer with --lock-timeout
+!   hint: wait for it to finish, or wait longer with --lock-timeout
 [1]
 """)
             assert listed.code == 0

@@ -24,7 +24,7 @@ def test_arguments_in_another_order_get_the_right_command_as_a_hint(
 ) -> None:
     assert scene.output("index", verb, *words) == expected_output(f"""\
 ! error: `{words[0]}` does not name a version
-!   try: did you mean `skillpm index {verb} {expected}`?
+!   hint: did you mean `skillpm index {verb} {expected}`?
 [2]
 """)
 
@@ -32,12 +32,12 @@ def test_arguments_in_another_order_get_the_right_command_as_a_hint(
 def test_a_missing_version_gets_an_example_as_a_hint(scene: CommandSandbox) -> None:
     assert scene.output("index", "yank", "pdf", "public") == expected_output("""\
 ! error: `pdf` does not name a version
-!   try: use NAME@VERSION, e.g. pdf@1.2.0
+!   hint: use NAME@VERSION, e.g. pdf@1.2.0
 [2]
 """)
     assert scene.output("index", "yank", "pdf@1.0.0", "public", "more") == expected_output("""\
 ! error: unexpected argument `more`
-!   try: skillpm index yank --help
+!   hint: skillpm index yank --help
 [2]
 """)
 
@@ -47,12 +47,12 @@ def test_a_missing_source_folder_gets_similar_folders_as_a_hint(scene: CommandSa
 
     assert scene.output("index", "build", "skils", "--out", "public") == expected_output("""\
 ! error: skils does not exist
-!   try: did you mean `skills`?
+!   hint: did you mean `skills`?
 [1]
 """)
     assert scene.output("index", "build", "nope", "--out", "public") == expected_output("""\
 ! error: nope does not exist
-!   try: name a skill's folder, or a folder of skills
+!   hint: name a skill's folder, or a folder of skills
 [1]
 """)
 

@@ -220,7 +220,7 @@ def test_prune_removes_old_locks_of_published_indexes(filled: CommandSandbox) ->
 def test_clean_removes_everything_and_the_next_command_fetches_it(filled: CommandSandbox) -> None:
     assert filled.output("cache", "clean") == expected_output("""\
 ! error: refusing to empty ROOT/cache without confirmation
-!   try: pass --yes
+!   hint: pass --yes
 [2]
 """)
     assert len(entries(filled)) == 3
@@ -326,7 +326,7 @@ def test_a_folder_that_is_not_a_skillpm_cache_is_refused(scene: CommandSandbox, 
     assert said == expected_output("""\
 ! error: HOME is not a cache that skillpm made; nothing was removed
 !   where: HOME/v1/CACHEDIR.TAG
-!   try: check SKILLPM_CACHE_DIR; a skillpm cache contains that file
+!   hint: check SKILLPM_CACHE_DIR; a skillpm cache contains that file
 [1]
 """)
     assert store.read_bytes() == b"mine"

@@ -164,7 +164,7 @@ def test_a_document_that_cannot_be_read_completes_nothing_and_prints_nothing(
 def test_the_default_shell_is_the_one_in_use(scene: CommandSandbox) -> None:
     assert scene.output("completion", env={"SHELL": "/usr/bin/zsh"}) == scene.output("completion", "zsh")
     assert scene.output("completion", env={"SHELL": "/bin/tcsh"}) == (
-        "! error: no shell given, and $SHELL is not supported\n!   try: skillpm completion bash|zsh|fish\n[2]\n"
+        "! error: no shell given, and $SHELL is not supported\n!   hint: skillpm completion bash|zsh|fish\n[2]\n"
     )
 
 

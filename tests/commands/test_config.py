@@ -250,7 +250,7 @@ def test_an_invalid_file_is_reported_with_its_line_and_not_rewritten(scene: Comm
     assert scene.output("config", *words) == expected_output(f"""\
 ! error: invalid TOML: Invalid value
 !   where: HOME/{FILE}:2:17
-!   try: fix the file by hand, or restore it from version control
+!   hint: fix the file by hand, or restore it from version control
 [1]
 """)
     assert config(scene) == broken
@@ -268,7 +268,7 @@ def test_indexes_of_a_wrong_type_are_reported_and_not_rewritten(
     assert scene.output("config", *words) == expected_output(f"""\
 ! error: expected an array of tables
 !   where: HOME/{FILE}:1:1: indexes
-!   try: write it as [[indexes]]
+!   hint: write it as [[indexes]]
 [1]
 """)
     assert config(scene) == rows
@@ -282,7 +282,7 @@ def test_a_duplicate_index_is_reported_with_its_lines_and_unset_as_a_whole(scene
     assert scene.output("config", "set", "indexes.a.url", "https://n/") == expected_output(f"""\
 ! error: duplicate name `a` in indexes, lines 2 and 10
 !   where: HOME/{FILE}:10
-!   try: remove one of them by hand, or all with `skillpm config unset indexes.a`
+!   hint: remove one of them by hand, or all with `skillpm config unset indexes.a`
 [1]
 """)
     assert config(scene) == before

@@ -65,7 +65,7 @@ def test_a_skill_that_is_needed_cannot_be_uninstalled_alone(needy: CommandSandbo
 
     assert needy.output("uninstall", "code-review") == expected_output("""\
 ! error: `code-review` is required by `deploy`, `report`
-!   try: uninstall what requires it, too: skillpm uninstall deploy report
+!   hint: uninstall what requires it, too: skillpm uninstall deploy report
 [1]
 """)
     assert needy.full_snapshot == before
@@ -124,7 +124,7 @@ skills.json → report → code-review
     assert needy.output("why", "testin") == expected_output("""\
 ! error: `testin` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: did you mean `testing`?
+!   hint: did you mean `testing`?
 [1]
 """)
 
@@ -139,7 +139,7 @@ def test_tree_of_one_skill_shows_what_that_one_needs(needy: CommandSandbox) -> N
     assert needy.output("tree", "reprot") == expected_output("""\
 ! error: `reprot` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: did you mean `report`?
+!   hint: did you mean `report`?
 [1]
 """)
 
@@ -151,7 +151,7 @@ def test_tree_and_why_before_anything_is_locked(needy: CommandSandbox) -> None:
         == expected_output("""\
 ! error: `deploy`, `report` are not locked yet
 !   where: WORK/skills.lock
-!   try: run `skillpm lock`
+!   hint: run `skillpm lock`
 [1]
 """)
     )
@@ -180,7 +180,7 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
 ! error: `deploy` 2.0 (skills.json requires `deploy` from ./skills/deploy) requires `code-review` ^1 and \
 `report` (skills.json requires `report` from ./skills/report) requires `code-review` >=7; no version of \
 `code-review` satisfies both; available: 1.0.0
-!   try: override what the skills require: "overrides": {"code-review": "…"} in skills.json
+!   hint: override what the skills require: "overrides": {"code-review": "…"} in skills.json
 [1]
 """)
     assert needy.full_snapshot == before
@@ -267,7 +267,7 @@ def test_a_need_that_a_lockfile_makes_up_brings_nothing_in(needy: CommandSandbox
     assert needy.output("sync", "--frozen") == expected_output(f"""\
 ! error: `{parent}` does not depend on `playwright-mcp`, although the lockfile says so
 !   where: WORK/skills.lock: skills.{parent}.dependencies
-!   try: check who changed the lockfile; `skillpm update {parent}` corrects it
+!   hint: check who changed the lockfile; `skillpm update {parent}` corrects it
 [1]
 """)
     assert not needy.exists(".agent-skills/playwright-mcp")

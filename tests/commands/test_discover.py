@@ -145,7 +145,7 @@ it searches these folders; the first skill with a name is used:
 def test_errors_have_a_hint(host: CommandSandbox) -> None:
     assert host.output("discover", "--agent", "claude") == expected_output("""\
 ! error: unknown agent `claude`
-!   try: did you mean `claude-code`?
+!   hint: did you mean `claude-code`?
 [1]
 """)
     assert host.output("discover", "--project", "nowhere") == expected_output("""\
@@ -156,7 +156,7 @@ def test_errors_have_a_hint(host: CommandSandbox) -> None:
     assert host.output("discover") == expected_output("""\
 ! error: expected true or false, got "yes"
 !   where: HOME/.config/skillpm/config.toml:2:1: discovery.disable-claude-paths
-!   try: fix the file by hand, or restore it from version control
+!   hint: fix the file by hand, or restore it from version control
 [1]
 """)
 

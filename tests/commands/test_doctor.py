@@ -246,7 +246,7 @@ repaired: a link to a skill that does not exist
 repaired: the registry is out of date: testing gone
 problem: pdf has a broken link: .claude/skills/pdf no longer links to it
     where: WORK/.agent-skills/pdf
-    try: move it away, or run `skillpm sync --force` to back it up
+    hint: move it away, or run `skillpm sync --force` to back it up
 note: not installed by skillpm and never changed: mine
     where: WORK/.agent-skills
 note: a dead link (to /nowhere/at/all), not created by skillpm
@@ -320,13 +320,13 @@ def test_a_problem_is_reported_with_its_location_and_its_repair(sick: CommandSan
     assert said == expected_output("""\
 problem: the receipt, which records installed skills, is missing: pdf, testing
     where: WORK/.agent-skills/.skillpm/receipt.json
-    try: run `skillpm doctor --fix` to adopt the skills that match the lockfile
+    hint: run `skillpm doctor --fix` to adopt the skills that match the lockfile
 problem: pdf is modified: differs from the lockfile, and was not installed by skillpm
     where: WORK/.agent-skills/pdf
-    try: run `skillpm diff pdf`, then `skillpm sync --force` to back it up and restore the locked version
+    hint: run `skillpm diff pdf`, then `skillpm sync --force` to back it up and restore the locked version
 problem: the registry is out of date: testing stale, pdf gone
     where: WORK/.agent-skills/skills.json
-    try: run `skillpm registry build` or `skillpm doctor --fix`
+    hint: run `skillpm registry build` or `skillpm doctor --fix`
 [1]
 """)
 

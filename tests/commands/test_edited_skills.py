@@ -10,7 +10,7 @@ from kit import Repository, git, make_skill, prefix_paths
 BLOCKED = """\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   try: use `skillpm diff pdf` to see it, `skillpm sync --keep pdf` to continue without it, or `--force` to back it \
+!   hint: use `skillpm diff pdf` to see it, `skillpm sync --keep pdf` to continue without it, or `--force` to back it \
 up first
 [1]
 """
@@ -50,7 +50,7 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *
     assert edited.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: replaced by something else
-!   try: use `skillpm sync --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm sync --keep pdf` to continue without it, or `--force` to back it up first
 [1]
 """)
 
@@ -71,7 +71,7 @@ def test_two_edited_skills_are_reported_together(edited: CommandSandbox) -> None
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   try: use `skillpm diff pdf` to see the first, `skillpm sync --keep pdf --keep testing` to continue without them, \
+!   hint: use `skillpm diff pdf` to see the first, `skillpm sync --keep pdf --keep testing` to continue without them, \
 or `--force` to back them up first
 [1]
 """)
@@ -152,7 +152,7 @@ def test_the_hint_for_many_edited_skills_is_one_line(edited: CommandSandbox) -> 
             (folder / "SKILL.md").write_text("mine\n")
 
     assert edited.output("sync").splitlines()[-2] == (
-        "!   try: use `skillpm diff api-design` to see the first, `--keep NAME` to continue without that one, or "
+        "!   hint: use `skillpm diff api-design` to see the first, `--keep NAME` to continue without that one, or "
         "`--force` to back them up first"
     )
 
@@ -162,7 +162,7 @@ def test_what_is_to_be_removed_cannot_be_kept(edited: CommandSandbox) -> None:
 
     assert edited.output("uninstall", "pdf", "testing", "--keep", "pdf") == expected_output("""\
 ! error: `pdf` cannot be both removed and kept
-!   try: run `skillpm uninstall pdf --force` to remove it and keep a backup
+!   hint: run `skillpm uninstall pdf --force` to remove it and keep a backup
 [2]
 """)
     assert edited.full_snapshot == before
@@ -214,7 +214,7 @@ pdf-2  WORK/.agent-skills/.skillpm/backup/pdf-2  (backed up DAY)
 """)
     assert edited.output("backup", "restore", "pdf-3") == expected_output("""\
 ! error: backup `pdf-3` not found
-!   try: did you mean `pdf-2` or `pdf-1`?
+!   hint: did you mean `pdf-2` or `pdf-1`?
 [1]
 """)
 
@@ -230,7 +230,7 @@ def test_the_name_of_a_skill_is_enough_where_there_is_one_backup(edited: Command
     edited.run("sync", "--force", check=True)
     assert edited.output("backup", "restore", "pdf") == expected_output("""\
 ! error: there are 2 backups of `pdf`
-!   try: choose one: pdf-1, pdf-2
+!   hint: choose one: pdf-1, pdf-2
 [1]
 """)
 
@@ -243,7 +243,7 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: CommandSandbox) -> None:
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
 ! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   try: use `skillpm diff pdf` to see them, or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up first
 [1]
 """)
     assert edited.full_snapshot == before
@@ -294,7 +294,7 @@ def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> Non
     assert said == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   try: use `skillpm install code-review --keep code-review` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm install code-review --keep code-review` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -341,7 +341,7 @@ def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: C
     assert (found.code, found.stdout) == (1, expected_output(f"""\
 problem: not installed yet, as in a fresh clone: code-review, git-release
     where: {clone}/.agent-skills
-    try: run `skillpm sync` to adopt the skills that match the lockfile
+    hint: run `skillpm sync` to adopt the skills that match the lockfile
 """))  # fmt: skip
     committed.run("sync", cwd=clone, check=True)
     assert committed.run("doctor", cwd=clone).code == 0
@@ -357,7 +357,7 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     assert committed.output("sync", cwd=clone) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   try: use `skillpm diff code-review` to see it, `skillpm sync --keep code-review` to continue without it, or \
+!   hint: use `skillpm diff code-review` to see it, `skillpm sync --keep code-review` to continue without it, or \
 `--force` to back it up first
 [1]
 """)
@@ -456,7 +456,7 @@ def test_an_unknown_name_to_keep_is_reported(edited: CommandSandbox) -> None:
 
     assert edited.output("sync", "--keep", "pfd") == expected_output("""\
 ! error: --keep: skill `pfd` not found
-!   try: did you mean `pdf`?
+!   hint: did you mean `pdf`?
 [1]
 """)
     assert edited.full_snapshot == before

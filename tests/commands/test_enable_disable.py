@@ -112,17 +112,17 @@ def test_what_cannot_be_meant_changes_nothing(full: CommandSandbox) -> None:
 
     assert full.output("disable", "code-reveiw") == expected_output("""\
 ! error: `code-reveiw` is not in WORK/.agent-skills
-!   try: did you mean `code-review`?
+!   hint: did you mean `code-review`?
 [1]
 """)
     assert full.output("enable", "testing", "--agent", "codex") == expected_output("""\
 ! error: `testing` is disabled for all agents
-!   try: run `skillpm enable testing`, then `skillpm disable testing --agent ID` for each agent that should not see it
+!   hint: run `skillpm enable testing`, then `skillpm disable testing --agent ID` for each agent that should not see it
 [2]
 """)
     assert full.output("disable", "code-review", "--agent", "nobodys") == expected_output("""\
 ! error: unknown agent `nobodys`
-!   try: run `skillpm agents --all` to list them
+!   hint: run `skillpm agents --all` to list them
 [2]
 """)
     assert full.run("disable", "../x").code == 2

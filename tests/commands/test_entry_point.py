@@ -78,7 +78,7 @@ def test_a_usage_error_is_two_lines_and_changes_nothing(
     before = scene.full_snapshot
     on_path = {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
 
-    assert scene.output(*arguments, env=on_path) == f"! error: {message}\n!   try: {hint}\n[2]\n"
+    assert scene.output(*arguments, env=on_path) == f"! error: {message}\n!   hint: {hint}\n[2]\n"
     assert scene.full_snapshot == before
 
 
@@ -108,12 +108,12 @@ def test_cache_without_a_command_prints_its_info(scene: CommandSandbox) -> None:
 def test_an_invalid_environment_variable_is_a_usage_error(scene: CommandSandbox) -> None:
     assert scene.output("list", env={"SKILLPM_LOCK_TIMEOUT": "soon"}) == expected_output("""\
 ! error: invalid number SKILLPM_LOCK_TIMEOUT=soon
-!   try: unset it, or use a number like 60
+!   hint: unset it, or use a number like 60
 [2]
 """)
     assert scene.output("list", env={"SKILLPM_LINK_MODE": "hardlink"}) == expected_output("""\
 ! error: invalid value SKILLPM_LINK_MODE=hardlink
-!   try: unset it, or use one of symlink, copy
+!   hint: unset it, or use one of symlink, copy
 [2]
 """)
 
@@ -151,7 +151,7 @@ def test_common_options_are_accepted_before_the_command(scene: CommandSandbox, w
 
 
 def test_common_options_without_a_command_are_a_usage_error(scene: CommandSandbox) -> None:
-    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   try: skillpm --help\n[2]\n"
+    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   hint: skillpm --help\n[2]\n"
 
 
 @pytest.mark.parametrize("group", ["backup", "cache", "config", "index", "registry"])

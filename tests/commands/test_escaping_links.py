@@ -176,7 +176,7 @@ def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(s
     assert scene.output("load", "house") == expected_output(f"""\
 ! warning: house/SKILL.md: {OUT}
 ! error: skill `house` not found
-!   try: run `skillpm list` to see the available skills
+!   hint: run `skillpm list` to see the available skills
 [1]
 """)
     assert scene.output("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"

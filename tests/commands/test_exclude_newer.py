@@ -128,7 +128,7 @@ def test_a_range_of_which_all_is_too_new_says_so(pdf: CommandSandbox) -> None:
     assert pdf.output("sync", "--exclude-newer", FIRST) == expected_output("""\
 ! error: no version of `pdf` from URL (skills/pdf) satisfies >=1.1; available: 1.0.0; \
 1.2.0 and 1.1.0 are newer than 2026-01-01T00:00:01Z (exclude-newer)
-!   try: if you trust 1.2.0, allow it with `--exclude-newer '0 days'`
+!   hint: if you trust 1.2.0, allow it with `--exclude-newer '0 days'`
 [1]
 """)
 
@@ -174,7 +174,7 @@ def test_what_is_no_date_in_a_document_names_file_and_key(pdf: CommandSandbox) -
     assert pdf.output("lock") == expected_output(f"""\
 ! error: `soon` is not an age, a date or a timestamp
 !   where: WORK/skills.json:1:{column}: exclude-newer
-!   try: e.g. `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` turns it off
+!   hint: e.g. `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` turns it off
 [1]
 """)
 

@@ -23,7 +23,7 @@ def test_a_home_that_is_another_one_in_each_folder_is_refused(project: CommandSa
     before = project.full_snapshot
 
     assert project.output(*words, env={"HOME": "relative", "SKILLPM_CACHE_DIR": None}) == (
-        "! error: HOME=relative is not an absolute path\n!   try: set HOME to an absolute path\n[2]\n"
+        "! error: HOME=relative is not an absolute path\n!   hint: set HOME to an absolute path\n[2]\n"
     )
     assert project.full_snapshot == before
 

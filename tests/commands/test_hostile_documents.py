@@ -55,7 +55,7 @@ def test_a_document_that_leads_out_of_the_project_is_refused(project: CommandSan
 
     assert project.output("install", "code-review") == expected_output(f"""\
 ! error: WORK/{name} is a link that points outside the project
-!   try: remove the link; a repository must not decide where skills are written
+!   hint: remove the link; a repository must not decide where skills are written
 [1]
 """)
     assert project.snapshot("..", ignore=["cache"]) == before

@@ -693,7 +693,7 @@ def test_an_invalid_commit_is_reported(there: CommandSandbox, commit: Any) -> No
 def test_a_folder_without_supported_files_lists_them(there: CommandSandbox) -> None:
     assert there.output("import") == expected_output("""\
 ! error: this folder contains no files of another tool
-!   try: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
+!   hint: looked for skills-lock.json, .skill-lock.json, skills.json and skills-lock.yaml of spm, \
 .claude-plugin/marketplace.json, and skills that gh installed
 [1]
 """)

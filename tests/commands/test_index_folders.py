@@ -29,6 +29,6 @@ def test_what_is_neither_a_folder_nor_an_address_is_told(scene: CommandSandbox, 
     assert scene.output("install", "chart") == expected_output(f"""\
 ! error: invalid index URL `{url}`
 !   where: WORK/skills.json:1:45: indexes.0.url
-!   try: use a URL like https://host.example/, or a folder that begins with /, ~/, or in skills.json ./ or ../
+!   hint: use a URL like https://host.example/, or a folder that begins with /, ~/, or in skills.json ./ or ../
 [1]
 """)

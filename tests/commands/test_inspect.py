@@ -102,12 +102,12 @@ def test_show_prints_every_kind_of_requirement(project: CommandSandbox) -> None:
 def test_an_unknown_name_is_reported_with_a_suggestion(full: CommandSandbox, command: str) -> None:
     assert full.output(command, "testin") == expected_output("""\
 ! error: `testin` is not in WORK/.agent-skills
-!   try: did you mean `testing`?
+!   hint: did you mean `testing`?
 [1]
 """)
     assert full.output(command, "Bad Name") == expected_output("""\
 ! error: `Bad Name` is not in WORK/.agent-skills
-!   try: run `skillpm list` to see all skills
+!   hint: run `skillpm list` to see all skills
 [1]
 """)
 
@@ -142,7 +142,7 @@ def test_diff_without_changes(full: CommandSandbox) -> None:
     assert full.output("diff", "testing", "--update") == "! an update would not change testing (1.0.0)\n"
     assert full.output("diff", "mine") == expected_output("""\
 ! error: `mine` was not installed by skillpm, so there is nothing to compare it with
-!   try: run `skillpm show mine` to inspect it
+!   hint: run `skillpm show mine` to inspect it
 [1]
 """)
 

@@ -181,7 +181,7 @@ def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: Com
     assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
     assert project.output("install", "code-review@^7") == expected_output("""\
 ! error: no version of `code-review` satisfies ^7; available: 1.0.0
-!   try: require another version, or name its repository: skillpm install owner/repo@code-review
+!   hint: require another version, or name its repository: skillpm install owner/repo@code-review
 [1]
 """)
     assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
@@ -196,7 +196,7 @@ def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Comma
     assert said == expected_output("""\
 ! error: `code-review` already comes from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
-!   try: use --force to replace it
+!   hint: use --force to replace it
 [1]
 """)
     assert project.full_snapshot == before

@@ -51,7 +51,7 @@ def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project:
 
     assert said == expected_output("""\
 ! error: `URL` contains 2 skills: docx, pdf
-!   try: select one with `URL@docx`, or install all with `--all`
+!   hint: select one with `URL@docx`, or install all with `--all`
 [1]
 """)
     assert project.full_snapshot == before
@@ -193,7 +193,7 @@ def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: 
     assert said == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   try: use `skillpm diff pdf` to see it, or `--force` to back it up first
+!   hint: use `skillpm diff pdf` to see it, or `--force` to back it up first
 [1]
 """)
     assert project.full_snapshot == before
@@ -219,7 +219,7 @@ def test_two_specs_that_want_one_name_are_a_conflict(project: CommandSandbox, ur
 
     assert said == expected_output("""\
 ! error: two skills have the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
-!   try: install them one at a time, one of them with --as NAME
+!   hint: install them one at a time, one of them with --as NAME
 [1]
 """)
     assert project.full_snapshot == before
@@ -232,7 +232,7 @@ def test_two_skills_of_one_name_in_a_repository_are_distinguished_by_folder(
 
     assert project.output("install", f"{url}@pdf") == expected_output("""\
 ! error: URL has several skills named `pdf`: more/pdf, skills/pdf
-!   try: choose one with --path, e.g. --path more/pdf
+!   hint: choose one with --path, e.g. --path more/pdf
 [1]
 """)
     project.run("install", url, "--path", "more/pdf", check=True)
@@ -278,7 +278,7 @@ def test_a_private_repository_needs_gits_own_credentials(
 
     assert refused == expected_output("""\
 ! error: no access to URL, or the repository does not exist
-!   try: check that git can read it (`git ls-remote`) with a credential helper or an SSH key
+!   hint: check that git can read it (`git ls-remote`) with a credential helper or an SSH key
 [1]
 """)
     assert taken == ""

@@ -305,7 +305,7 @@ def test_a_failure_is_an_object_with_a_stable_code(
     assert failed.json["error"]["code"] == code
     error = failed.json["error"]
     where = f"  where: {error['where']}\n" if error["where"] else ""
-    expected = f"error: {error['message']}\n{where}  try: {error['hint']}\n"
+    expected = f"error: {error['message']}\n{where}  hint: {error['hint']}\n"
     assert (plain.code, plain.stdout, plain.stderr) == (exit_code, "", expected)
 
 

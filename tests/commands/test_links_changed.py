@@ -27,7 +27,7 @@ def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox
     assert live.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   house: its link points to WORK/own/two, not to WORK/own/one
-!   try: use `skillpm diff house` to see it, `skillpm sync --keep house` to continue without it, or `--force` to \
+!   hint: use `skillpm diff house` to see it, `skillpm sync --keep house` to continue without it, or `--force` to \
 back it up first
 [1]
 """)
@@ -85,7 +85,7 @@ def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: 
     assert live.output("uninstall", "mine") == expected_output(f"""\
 ! error: `mine` is a link that skillpm does not manage; nothing was changed
 !   where: WORK/.agent-skills/mine -> {target}
-!   try: `rm WORK/.agent-skills/mine` removes the link but not its target, `--force` does the same and keeps a backup
+!   hint: `rm WORK/.agent-skills/mine` removes the link but not its target, `--force` does the same and keeps a backup
 [1]
 """)
     assert os.readlink(live.work / ".agent-skills/mine") == target

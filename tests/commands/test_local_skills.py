@@ -39,13 +39,13 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: CommandSa
     assert mine.output("lock", "--check") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
-!   try: run `skillpm lock`
+!   hint: run `skillpm lock`
 [1]
 """)
     assert mine.output("sync", "--locked") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
-!   try: run `skillpm lock` and commit skills.lock
+!   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
     assert mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1: 1 skill in {mine.work}/.agent-skills"
@@ -82,7 +82,7 @@ missing: style: the target of its live link is not a folder
     assert mine.output("show", "style") == expected_output("""\
 ! error: `style` is a link to a folder that no longer exists
 !   where: WORK/.agent-skills/style
-!   try: `skillpm uninstall style` removes the link
+!   hint: `skillpm uninstall style` removes the link
 [1]
 """)
     assert mine.output("uninstall", "style", "-q") == ""
@@ -155,7 +155,7 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: CommandSandbox) -> Non
         assert mine.output("install", spec, "--as", name) == expected_output(f"""\
 ! error: `{name}` already comes from {said}
 !   where: WORK/skills.json: skills.{name}
-!   try: use --as NAME to install the new one under another name, or --force to replace the existing one
+!   hint: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
 """)
 
@@ -175,7 +175,7 @@ def test_frozen_refuses_a_folder_that_is_not_as_it_was_locked(copied: CommandSan
     assert copied.output("sync", "--frozen") == expected_output("""\
 ! error: the lockfile is not up to date: the content of `style` has changed
 !   where: WORK/skills.lock
-!   try: run `skillpm lock` and commit skills.lock
+!   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
     assert copied.full_snapshot == before
@@ -201,7 +201,7 @@ def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied
     needed = expected_output("""\
 ! error: `style`: its folder ./mine/style does not exist
 !   where: WORK/mine/style
-!   try: restore it, or remove the skill with `skillpm uninstall style`
+!   hint: restore it, or remove the skill with `skillpm uninstall style`
 [1]
 """)
 
@@ -233,7 +233,7 @@ def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: CommandSandbox, 
     message, code = messages[spec]
 
     assert mine.output("install", spec, cwd="mine") == (
-        f"! error: {message}\n!   try: to install the local one, use `./{spec}`\n[{code}]\n"
+        f"! error: {message}\n!   hint: to install the local one, use `./{spec}`\n[{code}]\n"
     )
 
 
@@ -250,7 +250,7 @@ def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: CommandS
     assert said == 3 * [
         expected_output("""\
 ! error: ./.agent-skills/mine is inside a directory where skills are installed
-!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
+!   hint: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
@@ -268,7 +268,7 @@ def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Comm
     assert project.output(*command) == expected_output("""\
 ! error: ./.agent-skills/mine is inside a directory where skills are installed
 !   where: WORK/skills.json: skills.mine
-!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
+!   hint: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
 ./.agent-skills/mine ~/my-skills/`, and install it from there
 [2]
 """)
@@ -282,7 +282,7 @@ def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project
     assert project.output("install", "./mine", "--all") == expected_output("""\
 ! error: skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line
 !   where: ./mine/bad/SKILL.md:1
-!   try: fix that file; nothing was installed
+!   hint: fix that file; nothing was installed
 [1]
 """)
     assert project.full_snapshot == before

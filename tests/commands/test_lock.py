@@ -25,7 +25,7 @@ def test_check_without_a_lockfile_is_an_error_and_writes_nothing(scene: CommandS
     assert scene.output("lock", "--check") == expected_output("""\
 ! error: the lockfile is not up to date: there is no lockfile
 !   where: WORK/skills.lock
-!   try: run `skillpm lock`
+!   hint: run `skillpm lock`
 [1]
 """)
     assert scene.snapshot("..") == before
@@ -43,7 +43,7 @@ def test_check_names_everything_that_differs(scene: CommandSandbox, url: str) ->
 locked; \
 `code-review` is locked but no longer required
 !   where: WORK/skills.lock
-!   try: run `skillpm lock`
+!   hint: run `skillpm lock`
 [1]
 """)
     assert scene.snapshot() == before
@@ -104,7 +104,7 @@ def test_a_frozen_lockfile_with_another_ref_is_reported_as_another_ref(
     assert scene.output("sync", "--frozen") == expected_output(f"""\
 ! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest now requires {asks}
 !   where: WORK/skills.lock: skills.pdf.source
-!   try: run `skillpm lock` and commit skills.lock
+!   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
     assert scene.full_snapshot == before
@@ -119,6 +119,6 @@ def test_a_frozen_lockfile_with_another_ref_and_an_unchanged_manifest_was_edited
     assert scene.output("sync", "--frozen") == expected_output(f"""\
 ! error: `pdf` is locked to URL at {locked_at(scene)}, but the manifest requires the default branch
 !   where: WORK/skills.lock: skills.pdf.source
-!   try: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
+!   hint: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
 [1]
 """)

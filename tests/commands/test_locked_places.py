@@ -23,7 +23,7 @@ def test_a_lockfile_does_not_turn_a_copy_into_a_live_link(project: CommandSandbo
     assert project.output("sync", "--frozen") == expected_output("""\
 ! error: `house` is locked to link:./own/house, but the manifest specifies another source
 !   where: WORK/skills.lock: skills.house.source
-!   try: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
+!   hint: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
 [1]
 """)
 
@@ -39,6 +39,6 @@ def test_a_bundled_skill_does_not_stand_in_for_one_of_an_index(project: CommandS
     assert project.output("sync", "--frozen") == expected_output("""\
 ! error: `testing` is locked to bundled:testing, but the manifest specifies another source
 !   where: WORK/skills.lock: skills.testing.source
-!   try: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
+!   hint: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
 [1]
 """)

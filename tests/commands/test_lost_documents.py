@@ -11,7 +11,7 @@ OWN = "../home/.config/skillpm"
 LOST = expected_output("""\
 ! error: skills.json is missing, but skills.lock next to it locks 1 skill; nothing was changed
 !   where: PLACE/skills.json
-!   try: restore it from version control or dotfiles; if you want none of these skills, delete skills.lock and run \
+!   hint: restore it from version control or dotfiles; if you want none of these skills, delete skills.lock and run \
 `skillpm init -g`
 [1]
 """)
@@ -53,7 +53,7 @@ def test_init_writes_no_empty_manifest_over_what_is_locked(project: CommandSandb
 ! error: skills.lock locks 2 skills, which the next `skillpm sync{" -g" * (where == ["-g"])}` would uninstall \
 if skills.json were empty; nothing was written
 !   where: {"HOME/.config/skillpm" if where == ["-g"] else "WORK"}/skills.lock
-!   try: restore skills.json from version control (`git checkout HEAD -- skills.json`) or dotfiles; if you want none \
+!   hint: restore skills.json from version control (`git checkout HEAD -- skills.json`) or dotfiles; if you want none \
 of these skills, delete skills.lock first
 [1]
 """)
@@ -100,7 +100,7 @@ def test_a_project_without_its_manifest_is_not_user_scope(project: CommandSandbo
 
 
 def test_a_folder_without_a_project_still_gets_the_hint_to_start_one(scene: CommandSandbox) -> None:
-    told = "! error: WORK has no skills.json\n!   try: start a project with `skillpm init .`\n[1]\n"
+    told = "! error: WORK has no skills.json\n!   hint: start a project with `skillpm init .`\n[1]\n"
     assert scene.output("sync", "--project", ".") == told
     scene.write("skills.lock", "what: ever\n")
     assert scene.output("sync", "--project", ".") == told

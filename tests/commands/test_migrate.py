@@ -260,7 +260,7 @@ def test_what_was_inherited_goes_and_comes_back_with_its_folder(old: CommandSand
     assert old.output("uninstall", "-g", "debugging") == expected_output("""\
 ! error: `debugging` is a local skill, not managed by skillpm; nothing was changed
 !   where: HOME/.agent-skills/debugging
-!   try: `rm -r HOME/.agent-skills/debugging` removes it for good, `--force` removes it and keeps a backup
+!   hint: `rm -r HOME/.agent-skills/debugging` removes it for good, `--force` removes it and keeps a backup
 [1]
 """)
     old.run("uninstall", "-g", "debugging", "--force", check=True)
@@ -302,7 +302,7 @@ def test_the_old_skills_json_is_listed_as_a_backup_but_not_restored_as_a_skill(o
     assert old.json_output("backup", "list", "-g")["backups"][0]["name"] == "skills.json"
     assert old.output("backup", "restore", "-g", "skills.json-1") == expected_output("""\
 ! error: `skills.json-1` is a backup of a handwritten registry, not of a skill; the registry is generated
-!   try: run `skillpm migrate -g` to import its entries; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
+!   hint: run `skillpm migrate -g` to import its entries; the file is HOME/.agent-skills/.skillpm/backup/skills.json-1
 [2]
 """)
 
@@ -540,7 +540,7 @@ def test_the_hint_names_a_folder_of_flat_files_outside_any_project(scene: Comman
 
     assert scene.output("migrate") == expected_output("""\
 ! error: folder not found: HOME/.agent-skills
-!   try: run `skillpm migrate .agent-skills` for the 1 flat file in .agent-skills
+!   hint: run `skillpm migrate .agent-skills` for the 1 flat file in .agent-skills
 [1]
 """)
     scene.run("migrate", HERE, check=True)
@@ -561,51 +561,51 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "folder not found: nowhere\n!   try: name the folder that contains the skills\n[1]"),
+        (["nowhere"], "folder not found: nowhere\n!   hint: name the folder that contains the skills\n[1]"),
         (
             [],
             "folder not found: HOME/.agent-skills\n"
-            "!   try: run `skillpm migrate .` for the 5 flat files in the current folder\n[1]",
+            "!   hint: run `skillpm migrate .` for the 5 flat files in the current folder\n[1]",
         ),
         (
             ["../home"],
-            "HOME is not a skills directory\n!   try: name the folder that contains the skills\n[2]",
+            "HOME is not a skills directory\n!   hint: name the folder that contains the skills\n[2]",
         ),
         (
             ["-g", "work"],
-            "DIR cannot be used together with --global or --project\n!   try: skillpm migrate --help\n[2]",
+            "DIR cannot be used together with --global or --project\n!   hint: skillpm migrate --help\n[2]",
         ),
         (
             ["a-project"],
             "the skills.json in this folder is a project's manifest\n"
-            "!   where: WORK/a-project/skills.json\n!   try: name the folder that contains the skills\n[1]",
+            "!   where: WORK/a-project/skills.json\n!   hint: name the folder that contains the skills\n[1]",
         ),
         (
             ["another-tool"],
             "the skills.json in this folder belongs to another tool\n"
-            "!   where: WORK/another-tool/skills.json\n!   try: move it away first\n[1]",
+            "!   where: WORK/another-tool/skills.json\n!   hint: move it away first\n[1]",
         ),
         (
             ["bare"],
             "the skills.json in this folder is a bare list of skills\n"
-            '!   where: WORK/bare/skills.json\n!   try: write `{"skills": ` before the list and `}` after it\n[1]',
+            '!   where: WORK/bare/skills.json\n!   hint: write `{"skills": ` before the list and `}` after it\n[1]',
         ),
         (
             ["broken"],
             "invalid JSON: Expecting property name enclosed in double quotes\n"
             "!   where: WORK/broken/skills.json:1:2\n"
-            '!   try: keys need "double quotes"; '
+            '!   hint: keys need "double quotes"; '
             "fix the file by hand, or restore it from version control\n[1]",
         ),
         (
             ["a-skill"],
             "WORK/a-skill is itself a skill\n!   where: WORK/a-skill\n"
-            "!   try: pass the folder that contains the skills; a skill's own folder is never split up\n[1]",
+            "!   hint: pass the folder that contains the skills; a skill's own folder is never split up\n[1]",
         ),
         (
             ["linked-out"],
             "WORK/linked-out/.skillpm is a link that points outside the project\n"
-            "!   try: remove the link; a repository must not decide where skills are written\n[1]",
+            "!   hint: remove the link; a repository must not decide where skills are written\n[1]",
         ),
     ],
     ids=lambda value: value[-1] if value and isinstance(value, list) else None,
@@ -732,12 +732,12 @@ def test_limits_hold_for_the_whole_folder(scene: CommandSandbox) -> None:
 
     assert scene.output("migrate", "old", env={"SKILLPM_MAX_FILES": "3"}) == expected_output("""\
 ! error: found more than 3 flat files; nothing was changed
-!   try: if this is intended, raise SKILLPM_MAX_FILES
+!   hint: if this is intended, raise SKILLPM_MAX_FILES
 [1]
 """)
     assert scene.output("migrate", "old", env={"SKILLPM_MAX_SKILL": "60"}) == expected_output("""\
 ! error: found flat files of more than 60 bytes together; nothing was changed
-!   try: if this is intended, raise SKILLPM_MAX_SKILL
+!   hint: if this is intended, raise SKILLPM_MAX_SKILL
 [1]
 """)
     assert scene.snapshot("..") == before
@@ -769,7 +769,7 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbo
 
     assert scene.output("migrate", "old") == expected_output("""\
 ! error: the skills in WORK/old are linked for agents, so the folder belongs to a scope
-!   try: use that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
+!   hint: use that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
 [1]
 """)
     assert scene.snapshot("..") == before
@@ -799,6 +799,6 @@ def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: C
     assert scene.output("why", "old") == expected_output("""\
 ! error: `old` is not in the lockfile
 !   where: WORK/skills.lock
-!   try: it is a local skill: nothing requires it, and `sync` never removes it
+!   hint: it is a local skill: nothing requires it, and `sync` never removes it
 [1]
 """)

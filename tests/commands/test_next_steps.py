@@ -51,14 +51,14 @@ def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSand
 def test_link_without_an_agent_names_those_that_are_here(project: CommandSandbox) -> None:
     assert project.output("link") == expected_output("""\
 ! error: no agent host given, and none found on this machine
-!   try: `skillpm agents --all` lists all supported hosts
+!   hint: `skillpm agents --all` lists all supported hosts
 [2]
 """)
     (project.home / ".codex").mkdir()
     (project.home / ".claude").mkdir()
     assert project.output("link", "-g") == expected_output("""\
 ! error: no agent host given
-!   try: found claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists all supported hosts
+!   hint: found claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists all supported hosts
 [2]
 """)
 
@@ -94,7 +94,7 @@ def test_installing_a_folder_of_flat_files_names_migrate(project: CommandSandbox
 
     assert project.output("install", "./old skills", "--all") == expected_output("""\
 ! error: ./old skills has no SKILL.md
-!   try: its flat files can become skills: run `skillpm migrate './old skills' --dry-run`, then install them from there
+!   hint: its flat files can become skills: run `skillpm migrate './old skills' --dry-run`, then install them from there
 [1]
 """)
 
@@ -104,7 +104,7 @@ def test_migrate_names_the_folder_you_are_in(scene: CommandSandbox) -> None:
 
     assert scene.output("migrate", "-g", "--dry-run") == expected_output("""\
 ! error: folder not found: HOME/.agent-skills
-!   try: run `skillpm migrate .` for the 1 flat file in the current folder
+!   hint: run `skillpm migrate .` for the 1 flat file in the current folder
 [1]
 """)
 

@@ -8,7 +8,7 @@ from commands.scene import CommandSandbox, expected_output
 def test_an_invalid_duration_is_a_usage_error(scene: CommandSandbox, number: str) -> None:
     assert scene.output("cache", "prune", f"--unused-for={number}") == expected_output(f"""\
 ! error: Invalid value for '--unused-for': `{number}` is not a number of 0 or more
-!   try: skillpm cache prune --help
+!   hint: skillpm cache prune --help
 [2]
 """)
 
@@ -17,6 +17,6 @@ def test_an_invalid_duration_is_a_usage_error(scene: CommandSandbox, number: str
 def test_an_invalid_duration_in_the_environment_is_a_usage_error(scene: CommandSandbox, number: str) -> None:
     assert scene.output("list", env={"SKILLPM_LOCK_TIMEOUT": number}) == expected_output(f"""\
 ! error: invalid number SKILLPM_LOCK_TIMEOUT={number}
-!   try: unset it, or use a number like 60
+!   hint: unset it, or use a number like 60
 [2]
 """)

@@ -34,7 +34,7 @@ def test_all_of_them_as_live_links(many: CommandSandbox) -> None:
 def test_without_a_word_they_are_named(many: CommandSandbox) -> None:
     assert many.output("install", "./many") == expected_output("""\
 ! error: ./many has no SKILL.md
-!   try: it contains folders that have one: WORK/many/one, WORK/many/two; to install all of them: \
+!   hint: it contains folders that have one: WORK/many/one, WORK/many/two; to install all of them: \
 skillpm install ./many --all
 [1]
 """)
@@ -52,6 +52,6 @@ def test_a_folder_of_nothing(many: CommandSandbox) -> None:
     assert many.output("install", "./many/notes", "--all").startswith("! error: ./many/notes has no SKILL.md\n")
     assert many.output("install", "./many", "--all", "--as", "x") == expected_output("""\
 ! error: --as requires a single skill, but there are several
-!   try: skillpm install --help
+!   hint: skillpm install --help
 [2]
 """)

@@ -25,7 +25,7 @@ def test_hints_for_an_edit_in_user_scope_work_inside_a_project(edited: CommandSa
     assert edited.output("sync", "-g") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   code-review: edited since it was installed (SKILL.md modified)
-!   try: use `skillpm diff -g code-review` to see it, `skillpm sync -g --keep code-review` to continue without it, \
+!   hint: use `skillpm diff -g code-review` to see it, `skillpm sync -g --keep code-review` to continue without it, \
 or `--force` to back it up first
 [1]
 """)
@@ -43,7 +43,7 @@ def test_hints_repeat_the_project_option(scene: CommandSandbox) -> None:
     assert scene.output("sync", "--frozen", "--project", "my app") == expected_output("""\
 ! error: there is no lockfile
 !   where: WORK/my app/skills.lock
-!   try: create it with `skillpm lock --project 'my app'`
+!   hint: create it with `skillpm lock --project 'my app'`
 [1]
 """)
 
@@ -67,7 +67,7 @@ def test_install_refuses_a_spec_with_locked_or_frozen(scene: CommandSandbox, fla
 
     assert scene.output("install", "testing", flag) == expected_output(f"""\
 ! error: {flag} does not allow adding a SPEC
-!   try: use `skillpm sync {flag}` to install what is locked, or `skillpm install` without {flag} to add the SPEC
+!   hint: use `skillpm sync {flag}` to install what is locked, or `skillpm install` without {flag} to add the SPEC
 [2]
 """)
     assert scene.full_snapshot == before

@@ -68,7 +68,7 @@ def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: Com
         assert scene.output(*arguments) == expected_output("""\
 ! error: this skills.json belongs to another tool
 !   where: WORK/skills.json
-!   try: use user scope (`-g`), or select a project with --project
+!   hint: use user scope (`-g`), or select a project with --project
 [1]
 """)
     assert scene.full_snapshot == before
@@ -90,7 +90,7 @@ def test_home_is_never_a_project(scene: CommandSandbox) -> None:
     for arguments in (["sync", "--project", str(scene.home)], ["init", str(scene.home)]):
         assert scene.output(*arguments) == expected_output("""\
 ! error: HOME cannot be a project
-!   try: use user scope (`-g`), or a folder below it
+!   hint: use user scope (`-g`), or a folder below it
 [2]
 """)
     assert scene.full_snapshot == before
@@ -99,7 +99,7 @@ def test_home_is_never_a_project(scene: CommandSandbox) -> None:
 def test_a_folder_without_a_manifest_is_reported(scene: CommandSandbox) -> None:
     assert scene.output("list", "--project", "nowhere") == expected_output("""\
 ! error: WORK/nowhere has no skills.json
-!   try: start a project with `skillpm init nowhere`
+!   hint: start a project with `skillpm init nowhere`
 [1]
 """)
 
@@ -117,7 +117,7 @@ def test_a_manifest_with_a_list_of_names_gets_a_hint(scene: CommandSandbox) -> N
     assert scene.output("sync") == expected_output("""\
 ! error: `skills` is a list of names
 !   where: WORK/skills.json:1:2: skills
-!   try: if it is a manifest, write "skills": {"pdf": "*", "docx": "*"}; if it belongs to \
+!   hint: if it is a manifest, write "skills": {"pdf": "*", "docx": "*"}; if it belongs to \
 another tool, use `-g`
 [1]
 """)
@@ -173,7 +173,7 @@ wrote WORK/skills.json
     before = scene.full_snapshot
     assert scene.output("init") == expected_output("""\
 ! error: WORK/skills.json already exists
-!   try: edit it, or add to it with `skillpm install SPEC`
+!   hint: edit it, or add to it with `skillpm install SPEC`
 [1]
 """)
     assert scene.full_snapshot == before
@@ -192,7 +192,7 @@ wrote HOME/.config/skillpm/skills.json
     assert scene.render_tree() == ""
     assert scene.output("init", "-g") == expected_output("""\
 ! error: HOME/.config/skillpm/skills.json already exists
-!   try: edit it, or add to it with `skillpm install -g SPEC`
+!   hint: edit it, or add to it with `skillpm install -g SPEC`
 [1]
 """)
 
@@ -208,7 +208,7 @@ def test_init_with_project_is_init_in_that_folder(scene: CommandSandbox) -> None
 def test_init_accepts_only_one_place(scene: CommandSandbox, words: list[str]) -> None:
     assert scene.output("init", *words) == expected_output("""\
 ! error: DIR, --project and --global cannot be used together
-!   try: skillpm init --help
+!   hint: skillpm init --help
 [2]
 """)
     assert scene.render_tree() == ""
@@ -217,7 +217,7 @@ def test_init_accepts_only_one_place(scene: CommandSandbox, words: list[str]) ->
 def test_two_scopes_at_once_cannot_be_meant(project: CommandSandbox) -> None:
     assert project.output("list", "-g", "--project", ".") == expected_output("""\
 ! error: --global and --project cannot be used together
-!   try: skillpm list --help
+!   hint: skillpm list --help
 [2]
 """)
 
@@ -241,7 +241,7 @@ def test_list_and_doctor_report_skills_without_a_manifest(scene: CommandSandbox)
     assert scene.output("doctor").startswith("""\
 note: 1 skill here, but no skills.json: they are in no project and not listed
     where: WORK/.agent-skills
-    try: run `skillpm init` to create a project
+    hint: run `skillpm init` to create a project
 """)
     assert "no project" not in scene.output("list", "-g")
     assert "no project" not in scene.output("list", env={"SKILLPM_HOME": str(scene.work / HERE)})

@@ -184,7 +184,7 @@ def test_one_index_can_be_searched_and_an_unknown_one_is_an_error(acme: CommandS
     assert names(acme, "code", "--index", "acme") == []
     assert acme.output("search", "code", "--index", "acne") == expected_output("""\
 ! error: no index named `acne` is configured
-!   try: configured indexes: acme
+!   hint: configured indexes: acme
 [1]
 """)
     assert acme.run("search", "code", "--index", "acme", "--installed").code == 2

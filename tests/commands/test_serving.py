@@ -85,9 +85,9 @@ def test_load_puts_arguments_in(full: CommandSandbox) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("pfd", "! error: skill `pfd` not found\n!   try: did you mean `pdf`?\n[1]\n"),
-        ("zzz", "! error: skill `zzz` not found\n!   try: run `skillpm list` to see the available skills\n[1]\n"),
-        ("", "! error: skill `` not found\n!   try: run `skillpm list` to see the available skills\n[1]\n"),
+        ("pfd", "! error: skill `pfd` not found\n!   hint: did you mean `pdf`?\n[1]\n"),
+        ("zzz", "! error: skill `zzz` not found\n!   hint: run `skillpm list` to see the available skills\n[1]\n"),
+        ("", "! error: skill `` not found\n!   hint: run `skillpm list` to see the available skills\n[1]\n"),
     ],
 )
 def test_what_is_not_there_is_told_with_near_names(full: CommandSandbox, name: str, said: str) -> None:
@@ -185,7 +185,7 @@ def test_projects(full: CommandSandbox) -> None:
     assert full.output("projects", "--data-dir", "~/.omega") == "nutrition: You coach.\n"
     assert full.output("projects", "stoks") == expected_output("""\
 ! error: no project named `stoks`
-!   try: did you mean `stocks`?
+!   hint: did you mean `stocks`?
 [1]
 """)
     assert full.json_output("projects") == {
@@ -222,7 +222,7 @@ def test_a_denied_skill_is_refused_and_the_rule_named(full: CommandSandbox) -> N
     assert full.output("load", "deploy-prod") == expected_output("""\
 ! error: `deploy-prod` is not allowed by permissions
 !   where: WORK/skills.json: permissions.deploy-*
-!   try: the owner of that rule can change it
+!   hint: the owner of that rule can change it
 [1]
 """)
     assert full.output("load", "deploy-nothing").replace("nothing", "prod") == full.output("load", "deploy-prod")
@@ -282,7 +282,7 @@ def test_a_skill_to_ask_for_is_refused_without_a_terminal(full: CommandSandbox) 
     assert full.output("load", "pdf") == expected_output("""\
 ! error: `pdf` requires a person's approval, which cannot be requested here
 !   where: WORK/skills.json: permissions.pdf
-!   try: to always allow it, add `"pdf": "allow"` after that rule
+!   hint: to always allow it, add `"pdf": "allow"` after that rule
 [1]
 """)
     assert "pdf" in full.output("prompt")
@@ -327,7 +327,7 @@ def test_the_users_rules_and_the_manifests_both_count(full: CommandSandbox) -> N
     assert full.output("search", "reads", "--profile", "biuld") == expected_output("""\
 ! error: unknown profile `biuld`
 !   where: HOME/.config/skillpm/config.toml
-!   try: define it as a table `[permissions-for.NAME]`; known profiles: build
+!   hint: define it as a table `[permissions-for.NAME]`; known profiles: build
 [1]
 """)
 
@@ -338,7 +338,7 @@ def test_a_rule_that_is_no_rule_is_told_with_its_place(full: CommandSandbox) -> 
     assert full.output("load", "pdf") == expected_output("""\
 ! error: expected allow, ask or deny, got "maybe"
 !   where: WORK/skills.json:1:32: permissions.pdf
-!   try: fix the file by hand, or restore it from version control
+!   hint: fix the file by hand, or restore it from version control
 [1]
 """)
 

@@ -62,7 +62,7 @@ def test_a_strict_sync_without_a_lockfile_names_the_command_that_makes_it(
     assert scene.output(*arguments, env=env) == expected_output(f"""\
 ! error: there is no lockfile
 !   where: WORK/skills.lock
-!   try: create it with `skillpm lock`{by_ci}
+!   hint: create it with `skillpm lock`{by_ci}
 [1]
 """)
     assert scene.full_snapshot == before
@@ -72,14 +72,14 @@ def test_a_strict_sync_without_any_requirement_is_an_error_too(scene: CommandSan
     assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   try: there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use \
+!   hint: there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use \
 --project DIR
 [1]
 """)
     assert scene.output("sync", "--frozen", "-g") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   try: create it with `skillpm lock -g`
+!   hint: create it with `skillpm lock -g`
 [1]
 """)
 
@@ -103,7 +103,7 @@ def test_an_unlocked_requirement_is_an_error_when_strict(scene: CommandSandbox, 
     assert scene.output("sync", *strict) == expected_output("""\
 ! error: the lockfile is not up to date: `testing` is not locked
 !   where: WORK/skills.lock
-!   try: run `skillpm lock` and commit skills.lock
+!   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
     assert scene.full_snapshot == before
@@ -116,7 +116,7 @@ def test_a_name_that_is_no_longer_required_is_an_error_when_locked(scene: Comman
     assert scene.output("sync", "--locked") == expected_output("""\
 ! error: the lockfile is not up to date: `testing` is locked but no longer required
 !   where: WORK/skills.lock
-!   try: run `skillpm lock` and commit skills.lock
+!   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
 
@@ -128,7 +128,7 @@ def test_a_frozen_lockfile_may_bring_nothing_that_the_manifest_does_not_name(sce
     assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: `testing` is locked to bundled:testing, but the manifest does not contain it
 !   where: WORK/skills.lock: skills.testing.source
-!   try: the manifest no longer requires `testing`; run `skillpm lock`
+!   hint: the manifest no longer requires `testing`; run `skillpm lock`
 [1]
 """)
 
@@ -143,7 +143,7 @@ def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: CommandSandbox
 def test_locked_and_frozen_together_mean_nothing(project: CommandSandbox) -> None:
     assert project.output("sync", "--locked", "--frozen") == expected_output("""\
 ! error: --locked and --frozen cannot be used together
-!   try: skillpm sync --help
+!   hint: skillpm sync --help
 [2]
 """)
 
@@ -240,7 +240,7 @@ def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, serv
 
     assert project.output("sync", "--offline") == expected_output("""\
 ! error: not cached, and the network is disabled: docx (URL), pdf (URL)
-!   try: run the same command once without --offline
+!   hint: run the same command once without --offline
 [1]
 """)
     assert project.full_snapshot == before
@@ -256,7 +256,7 @@ def test_a_fetch_that_fails_changes_nothing(project: CommandSandbox, server: Git
 
     assert project.output("sync") == expected_output("""\
 ! error: there is no git repository at URL
-!   try: check the spelling; if it is private, check that git can read it: git ls-remote URL
+!   hint: check the spelling; if it is private, check that git can read it: git ls-remote URL
 [1]
 """)
     assert project.full_snapshot == before

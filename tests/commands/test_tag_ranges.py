@@ -153,7 +153,7 @@ def test_only_the_named_skills_are_looked_at(scene: CommandSandbox, tagged: Repo
     assert scene.output("outdated", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
-!   try: did you mean `pdf`?
+!   hint: did you mean `pdf`?
 [1]
 """)
 
@@ -163,7 +163,7 @@ def test_a_range_without_a_tag_names_what_there_is(pdf: CommandSandbox) -> None:
 
     assert pdf.output("sync") == expected_output("""\
 ! error: no version of `pdf` from URL (skills/pdf) satisfies ^3; available: 2.0.0, 1.2.0-rc.1, 1.1.0 and 1.0.0
-!   try: require another version, or name its repository: skillpm install owner/repo@pdf
+!   hint: require another version, or name its repository: skillpm install owner/repo@pdf
 [1]
 """)
 

@@ -28,7 +28,7 @@ def test_many_skills_of_a_repository_are_listed_in_columns(many: CommandSandbox)
     assert many.output("install", "acme/many") == (
         "! error: `acme/many` contains 30 skills:\n"
         + "".join(f"!   {row}\n" for row in rows)
-        + "!   try: select one with `acme/many@skill-00`, or install all with `--all`\n[1]\n"
+        + "!   hint: select one with `acme/many@skill-00`, or install all with `--all`\n[1]\n"
     )
 
 

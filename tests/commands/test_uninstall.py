@@ -45,7 +45,7 @@ def test_a_local_skill_is_only_removed_with_force_and_backed_up(full: CommandSan
     assert full.output("uninstall", "mine", "testing") == expected_output("""\
 ! error: `mine` is a local skill, not managed by skillpm; nothing was changed
 !   where: WORK/.agent-skills/mine
-!   try: `rm -r WORK/.agent-skills/mine` removes it for good, `--force` removes it and keeps a backup
+!   hint: `rm -r WORK/.agent-skills/mine` removes it for good, `--force` removes it and keeps a backup
 [1]
 """)
     assert full.output("uninstall", "mine", "--force") == expected_output("""\
@@ -70,9 +70,9 @@ removed 2: 1 skill in WORK/.agent-skills
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   try: did you mean `code-review`?"),
-        (["zzz"], "`zzz` is not installed in project scope\n!   try: installed: code-review, testing"),
-        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   try: installed: code-review, testing"),
+        (["code-reviw"], "`code-reviw` is not installed in project scope\n!   hint: did you mean `code-review`?"),
+        (["zzz"], "`zzz` is not installed in project scope\n!   hint: installed: code-review, testing"),
+        (["testing", "zzz"], "`zzz` is not installed in project scope\n!   hint: installed: code-review, testing"),
     ],
 )
 def test_an_unknown_name_stops_everything(full: CommandSandbox, names: list[str], message: str) -> None:
@@ -85,7 +85,7 @@ def test_an_unknown_name_stops_everything(full: CommandSandbox, names: list[str]
 def test_an_empty_scope_is_reported(project: CommandSandbox) -> None:
     assert project.output("uninstall", "pdf") == expected_output("""\
 ! error: `pdf` is not installed: no skills in project scope
-!   try: `skillpm list` shows a project's skills, `skillpm list -g` those in user scope
+!   hint: `skillpm list` shows a project's skills, `skillpm list -g` those in user scope
 [1]
 """)
 

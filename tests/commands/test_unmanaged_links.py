@@ -82,7 +82,7 @@ def test_a_copy_that_was_made_for_a_host_is_no_source(own: CommandSandbox) -> No
 
     assert own.output("install", "./.claude/skills/notes") == expected_output("""\
 ! error: ./.claude/skills/notes is inside a directory where skills are installed
-!   try: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example \
+!   hint: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example \
 `mv ./.claude/skills/notes ~/my-skills/`, and install it from there
 [2]
 """)
@@ -198,7 +198,7 @@ def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: CommandSand
     assert own.output("link", "claude-code") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   notes: .claude/skills/notes exists and was not created by skillpm
-!   try: use `skillpm link claude-code --keep notes` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code --keep notes` to continue without it, or `--force` to back it up first
 [1]
 """)
     assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\

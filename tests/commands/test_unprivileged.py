@@ -47,7 +47,7 @@ def test_a_skills_directory_that_is_read_only_stops_everything(project: CommandS
         assert project.output(*arguments) == expected_output(f"""\
 ! error: cannot write into WORK/{place}: permission denied
 !   where: WORK/{place}
-!   try: check who owns that folder
+!   hint: check who owns that folder
 [1]
 """), arguments
         assert project.full_snapshot == before
@@ -68,7 +68,7 @@ def test_a_read_only_project_is_told_before_the_first_download(
     assert said == expected_output("""\
 ! error: cannot create a lock file: permission denied
 !   where: WORK/.agent-skills
-!   try: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
     assert server.requests == []
@@ -83,7 +83,7 @@ def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(s
     assert scene.output("install", "-g", "code-review") == expected_output("""\
 ! error: cannot write into HOME/.config/skillpm: permission denied
 !   where: HOME/.config/skillpm
-!   try: check who owns that folder
+!   hint: check who owns that folder
 [1]
 """)
     assert scene.full_snapshot == before
@@ -102,7 +102,7 @@ def test_a_lockfile_that_cannot_be_written_is_told(project: CommandSandbox) -> N
     assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
-!   try: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
 [1]
 """)
     assert project.full_snapshot == before
@@ -117,7 +117,7 @@ def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_tou
     assert project.output("link", "claude-code") == expected_output("""\
 ! error: cannot write into WORK/.claude/skills: permission denied
 !   where: WORK/.claude
-!   try: check who owns that folder
+!   hint: check who owns that folder
 [1]
 """)
     assert project.full_snapshot == before

@@ -144,7 +144,7 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSa
     assert scene.output("sync") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
-!   try: use `skillpm diff testing` to see it, `skillpm sync --keep testing` to continue without it, or `--force` to \
+!   hint: use `skillpm diff testing` to see it, `skillpm sync --keep testing` to continue without it, or `--force` to \
 back it up first
 [1]
 """)
@@ -187,7 +187,7 @@ def test_the_folder_one_stands_in_may_be_gone(scene: CommandSandbox) -> None:
         )
         assert (done.returncode, done.stderr) == (
             2,
-            "error: the working directory no longer exists\n  try: change to another one: cd\n",
+            "error: the working directory no longer exists\n  hint: change to another one: cd\n",
         )
 
 
@@ -209,7 +209,7 @@ WORK/.agent-skills/skills.json written: 1 skill
     assert project.output("show", "no-frontmatter") == expected_output("""\
 ! error: `no-frontmatter` cannot be loaded: line 1: the file does not begin with a `---` line
 !   where: WORK/.agent-skills/no-frontmatter/SKILL.md
-!   try: fix the file by hand, or restore it from version control
+!   hint: fix the file by hand, or restore it from version control
 [1]
 """)
     assert project.run("registry", "check").code == 0

@@ -57,7 +57,7 @@ def test_output_to_a_full_disk_is_an_error(edited: CommandSandbox, upstream: Rep
     lines = [line for line in done.stderr.decode().splitlines() if not line.startswith(("warning:", "next:"))]
     assert "\n".join(lines) == expected_output("""\
 error: cannot write the output: no space left on the device
-  try: free some space and run the command again; no partial change was left""")
+  hint: free some space and run the command again; no partial change was left""")
     assert done.returncode == 1
     assert not edited.exists(".agent-skills/.skillpm/journal.json")
 

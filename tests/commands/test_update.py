@@ -107,7 +107,7 @@ def test_a_skill_that_is_gone_upstream_stops_the_update(
 
     assert project.output("update") == expected_output("""\
 ! error: URL has no folder `skills/pdf`
-!   try: its skills are in: skills/docx
+!   hint: its skills are in: skills/docx
 [1]
 """)
     assert project.full_snapshot == before
@@ -118,7 +118,7 @@ def test_an_unknown_name_is_reported_with_the_closest_match(following: CommandSa
     assert following.output("update", "pfd") == expected_output("""\
 ! error: the manifest has no skill `pfd`
 !   where: WORK/skills.json
-!   try: did you mean `pdf`?
+!   hint: did you mean `pdf`?
 [1]
 """)
 
@@ -148,7 +148,7 @@ def test_a_locked_bundled_version_that_is_gone_is_reported(project: CommandSandb
 
     assert project.output("sync") == expected_output("""\
 ! error: `code-review` is locked to 0.9.0, but this skillpm bundles 1.0.0
-!   try: run `skillpm update code-review`
+!   hint: run `skillpm update code-review`
 [1]
 """)
     assert project.full_snapshot == before

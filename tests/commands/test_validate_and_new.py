@@ -38,7 +38,7 @@ def test_new_does_not_overwrite_a_skill(sandbox: Sandbox) -> None:
     again = sandbox.run("new", "deploy-check")
     assert again.code == 1
     assert again.stderr == (
-        f"error: {sandbox.work}/deploy-check already exists\n  try: choose another name, or edit the existing skill\n"
+        f"error: {sandbox.work}/deploy-check already exists\n  hint: choose another name, or edit the existing skill\n"
     )
     assert sandbox.snapshot() == before
 
@@ -187,7 +187,7 @@ def test_fix_refuses_links_that_lead_out_of_the_skill(sandbox: Sandbox) -> None:
         assert verdict.code == 1
         assert verdict.stderr == (
             f"error: {path} is behind a link that leads elsewhere; nothing was changed\n"
-            f"  try: pass the target of the link: {outside}\n"
+            f"  hint: pass the target of the link: {outside}\n"
         )
     assert sandbox.snapshot() == before
 
@@ -204,7 +204,7 @@ def test_lenient_and_fix_are_mutually_exclusive(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "--fix", "--lenient")
     assert (verdict.code, verdict.stderr) == (
         2,
-        "error: --lenient and --fix cannot be used together\n  try: skillpm validate --help\n",
+        "error: --lenient and --fix cannot be used together\n  hint: skillpm validate --help\n",
     )
 
 
@@ -369,12 +369,12 @@ def test_a_publishable_version_is_not_a_finding(sandbox: Sandbox, version: str) 
         (
             "flat.md",
             "flat.md is a file other than SKILL.md\n"
-            "  try: a skill is a folder with a SKILL.md: `skillpm migrate DIR` converts the flat files of a "
+            "  hint: a skill is a folder with a SKILL.md: `skillpm migrate DIR` converts the flat files of a "
             "folder",
         ),
-        ("data.json", "data.json is a file other than SKILL.md\n  try: name a skill's folder, or a folder of skills"),
-        ("nowhere", "nowhere does not exist\n  try: name a skill's folder, or a folder of skills"),
-        ("empty", "empty contains no SKILL.md\n  try: name a skill's folder, or a folder of skills"),
+        ("data.json", "data.json is a file other than SKILL.md\n  hint: name a skill's folder, or a folder of skills"),
+        ("nowhere", "nowhere does not exist\n  hint: name a skill's folder, or a folder of skills"),
+        ("empty", "empty contains no SKILL.md\n  hint: name a skill's folder, or a folder of skills"),
     ],
 )
 def test_a_path_without_a_skill_is_reported(sandbox: Sandbox, path: str, said: str) -> None:

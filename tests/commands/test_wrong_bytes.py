@@ -38,7 +38,7 @@ def test_a_staged_skill_with_a_wrong_byte_is_not_installed(interrupted: CommandS
     assert interrupted.output("sync") == expected_output("""\
 ! error: code-review: the staged folder is damaged
 !   where: WORK/.agent-skills/.skillpm/staging/code-review
-!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
+!   hint: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     assert not interrupted.exists(".agent-skills/code-review")
@@ -87,7 +87,7 @@ def test_a_journal_with_a_wrong_byte_is_not_followed(interrupted: CommandSandbox
     assert interrupted.output("sync") == expected_output("""\
 ! error: the journal of an interrupted change is damaged: checksum mismatch
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: run `skillpm doctor --fix` to abandon the change and keep the journal as a backup
+!   hint: run `skillpm doctor --fix` to abandon the change and keep the journal as a backup
 [1]
 """)
     assert interrupted.run("doctor", "--fix").code == 0

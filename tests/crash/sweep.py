@@ -120,8 +120,8 @@ class Sweep:
         )
         if ended.code and not any(why in ended.stderr.lower() for why in whys):
             found.append(f"nobody is told why: {ended}")
-        if ended.code and not ("\n  where: " in ended.stderr and "\n  try: " in ended.stderr):
-            found.append(f"nobody is told where, or what to try: {ended}")
+        if ended.code and not ("\n  where: " in ended.stderr and "\n  hint: " in ended.stderr):
+            found.append(f"nobody is told where, or what to hint: {ended}")
         about = f"{moment} of {len(self.calls)}, {errno.errorcode[error]} for {' '.join(refused)}"
         return [f"{about}: {violation}" for violation in found]
 

@@ -186,7 +186,7 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(
     assert project.output("sync") == expected_output("""\
 ! error: pdf: the staged folder is missing
 !   where: WORK/.agent-skills/.skillpm/staging/pdf
-!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
+!   hint: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     project.run("sync", "--force", check=True)
@@ -205,7 +205,7 @@ def test_a_skills_directory_that_was_copied_in_the_midst_of_a_change_says_so(
     assert copy.output("sync") == expected_output("""\
 ! error: this skills directory was copied or restored during a change, so the change cannot be finished
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
+!   hint: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     copy.run("sync", "--force", check=True)
@@ -259,7 +259,7 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
     assert project.output("sync") == expected_output("""\
 ! error: the interrupted change writes to .git/hooks, where no agent reads skills
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
+!   hint: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
 [1]
 """)
     assert not project.exists(".git")
@@ -273,7 +273,7 @@ def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: C
     newer = expected_output("""\
 ! error: unsupported format 2; this version of skillpm reads up to 1
 !   where: WORK/.agent-skills/.skillpm/journal.json
-!   try: upgrade skillpm: pip install --upgrade agent-skillpm
+!   hint: upgrade skillpm: pip install --upgrade agent-skillpm
 [1]
 """)
 

@@ -78,7 +78,7 @@ def test_a_change_whose_first_move_is_refused_is_taken_back(name: str, place: in
     assert ended.stderr.splitlines()[-3:] == [
         "error: cannot install: disk quota exceeded",
         f"  where: {refused[place].replace('ROOT', str(world.root))}",
-        "  try: free some space and run the command again; no partial change was left",
+        "  hint: free some space and run the command again; no partial change was left",
     ]
     assert world.snapshot(ignore=NO_STATE) == sweep.before.files
 

@@ -104,7 +104,7 @@ def test_a_skill_that_something_is_mounted_on_stops_all_before_the_first_moves(
     assert scene.output(*words.split()) == expected_output(f"""\
 ! error: pdf cannot be moved: it is in use, or a mount point; nothing was changed
 !   where: WORK/{HERE}/pdf
-!   try: unmount it or restore the permission to move it, or pass `--keep` to leave it as it is
+!   hint: unmount it or restore the permission to move it, or pass `--keep` to leave it as it is
 [1]
 """)
     assert scene.full_snapshot == before
@@ -166,7 +166,7 @@ def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
         == expected_output(f"""\
 note: what replaced skills left behind, and what belongs to somebody else
     where: {scene.work}/{left}
-    try: remove it as its owner
+    hint: remove it as its owner
 """).splitlines()
     )
     os.chown(next((scene.work / left).rglob("__pycache__")), 0, 0)

@@ -43,7 +43,7 @@ def test_url_of_a_folder_with_several_skills(project: Project, upstream: Reposit
     assert (many.code, many.stderr) == (
         1,
         f"error: `{page}/tree/main/tools` contains 2 skills: docx, pdf\n"
-        f"  try: select one with `{page}#main@docx`, or install all with `--all`\n",
+        f"  hint: select one with `{page}#main@docx`, or install all with `--all`\n",
     )
     assert project.snapshot() == before
 
@@ -68,7 +68,7 @@ def test_a_skill_named_in_a_folder_of_skills(
     mistyped = project.run("install", "acme/skills/tools@dox")
     assert (mistyped.code, mistyped.stderr) == (
         1,
-        f"error: {page} has no skill named `dox`\n  try: did you mean `docx`?\n",
+        f"error: {page} has no skill named `dox`\n  hint: did you mean `docx`?\n",
     )
 
 
@@ -104,7 +104,7 @@ def test_url_of_a_missing_folder(project: Project, page: str) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {page} has no folder `tools/pfd` at main\n  try: its skills are in: tools/pdf\n",
+        f"error: {page} has no folder `tools/pfd` at main\n  hint: its skills are in: tools/pdf\n",
     )
 
 

@@ -39,7 +39,7 @@ def test_without_credentials_the_message_says_what_to_do(project: Project, url: 
         1,
         (
             f"error: no access to {url}, or the repository does not exist\n"
-            "  try: check that git can read it (`git ls-remote`) with a credential helper or an SSH key\n"
+            "  hint: check that git can read it (`git ls-remote`) with a credential helper or an SSH key\n"
         ),
     )
     assert project.is_untouched

@@ -117,7 +117,7 @@ def test_a_damaged_cache_is_kept_offline(world: World, tmp_path: Path) -> None:
         1,
         (
             f"error: the cache of {world.url} is damaged, and cannot be fetched again offline\n"
-            "  try: run the same command once without --offline\n"
+            "  hint: run the same command once without --offline\n"
         ),
     )
     assert {path for path in before if ".pack" in path} <= set(project.snapshot("../cache/v1/git"))

@@ -154,7 +154,7 @@ def test_a_missing_commit_is_an_error_and_changes_nothing(
         1,
         (
             f"error: {url} no longer has the locked commit {gone[:12]}, and it is not cached\n"
-            "  try: lock the current commit with `skillpm update`, or sync on a machine that still has it cached\n"
+            "  hint: lock the current commit with `skillpm update`, or sync on a machine that still has it cached\n"
         ),
     )
     assert twin.snapshot() == before
@@ -182,7 +182,7 @@ def test_a_tree_that_is_not_in_its_commit_is_a_mismatch(
         f"error: `pdf` from {url} at {commit[:7]}, {path} does not match the lockfile: "
         f"expected tree 0000000, got {actual}\n"
         "  where: skills.lock: skills.pdf.source.tree\n"
-        "  try: nothing was changed; check the history of skills.lock in version control, and restore it, "
+        "  hint: nothing was changed; check the history of skills.lock in version control, and restore it, "
         "or lock the current content with `skillpm update pdf`\n",
     )
     for words in (["sync", "--frozen"], ["sync", "--frozen", "--offline"]):

@@ -29,7 +29,7 @@ def test_a_repository_of_another_user_is_refused(foreign: Repository, project: P
         "",
         (
             f"error: {foreign.file_url} is owned by another user, so git refuses to read it\n"
-            f"  try: if you trust it: git config --global --add safe.directory {foreign.git_dir}\n"
+            f"  hint: if you trust it: git config --global --add safe.directory {foreign.git_dir}\n"
         ),
     )
     assert project.is_untouched
@@ -55,7 +55,7 @@ def test_a_folder_without_a_repository(project: Project, tmp_path: Path) -> None
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: there is no git repository at {url}\n  try: check that `git clone` accepts this path\n",
+        f"error: there is no git repository at {url}\n  hint: check that `git clone` accepts this path\n",
     )
 
 

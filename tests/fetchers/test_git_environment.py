@@ -103,7 +103,7 @@ def test_an_invalid_configuration_is_an_error(project: Project, url: str) -> Non
     message, hint = result.stderr.splitlines()
     assert message.startswith("error: git cannot read your configuration; git says: fatal: bad config line 1 in file ")
     assert ".gitconfig" in message
-    assert hint == "  try: `git config --list` shows where; fix it there"
+    assert hint == "  hint: `git config --list` shows where; fix it there"
     assert project.is_untouched
 
 
@@ -122,7 +122,7 @@ def test_missing_git_is_an_error(project: Project, url: str) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        ("error: `git` was not found on PATH\n  try: install git (2.36 or newer), e.g. `apt-get install git`\n"),
+        ("error: `git` was not found on PATH\n  hint: install git (2.36 or newer), e.g. `apt-get install git`\n"),
     )
 
 

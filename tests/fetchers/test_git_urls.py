@@ -64,7 +64,7 @@ def test_plain_http_is_refused_before_anything_is_sent(project: Project) -> None
         1,
         (
             "error: http://skills.example/acme/pdf.git uses plain HTTP, which can be tampered with in transit\n"
-            "  try: use https, or allow it with --allow-insecure-host skills.example\n"
+            "  hint: use https, or allow it with --allow-insecure-host skills.example\n"
         ),
     )
     assert project.is_untouched

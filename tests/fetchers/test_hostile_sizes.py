@@ -127,7 +127,7 @@ def test_six_thousand_files(project: Project, server: GitServer, upstream: Repos
 
     message = refused(project, server.serve("evil", upstream))
 
-    assert message == ("error: skill evil: more than 5000 files\n  try: if you trust it, raise SKILLPM_MAX_FILES\n")
+    assert message == ("error: skill evil: more than 5000 files\n  hint: if you trust it, raise SKILLPM_MAX_FILES\n")
 
 
 def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Repository) -> None:

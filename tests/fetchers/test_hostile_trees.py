@@ -44,7 +44,7 @@ def assert_one_clear_error(result: Result) -> None:
     assert lines[0].startswith("error: ")
     assert 1 <= len(lines) <= 3
     assert [line[:7] for line in lines[1:]] == [
-        word for word in ("  where", "  try: ") if any(x.startswith(word) for x in lines)
+        word for word in ("  where", "  hint: ") if any(x.startswith(word) for x in lines)
     ]
     assert "Traceback" not in result.stderr
 
@@ -212,7 +212,7 @@ def test_a_manifest_cannot_name_a_path_through_a_link(project: Project, upstream
     assert (result.code, result.stderr) == (
         1,
         f"error: {upstream.file_url} has no folder `alias/evil`\n"
-        f"  try: did you mean `{upstream.file_url}@evil`? its folder is skills/evil\n",
+        f"  hint: did you mean `{upstream.file_url}@evil`? its folder is skills/evil\n",
     )
 
 

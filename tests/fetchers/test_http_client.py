@@ -135,7 +135,7 @@ def test_a_response_over_the_limit_is_not_read(project: Sandbox, server: GitServ
     result = project.run("install", url, env={"SKILLPM_MAX_DOWNLOAD": "100"})
     assert result.stderr.splitlines()[:2] == [
         f"error: {url} sends more than 100 bytes",
-        "  try: if you trust it, raise SKILLPM_MAX_DOWNLOAD",
+        "  hint: if you trust it, raise SKILLPM_MAX_DOWNLOAD",
     ]
 
 

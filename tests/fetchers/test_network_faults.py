@@ -125,7 +125,7 @@ def test_an_unreachable_host(project: Project) -> None:
     message, _, quoted = result.stderr.splitlines()[0].partition("; git says: ")
     assert (result.code, message) == (1, "error: http://127.0.0.1:1/acme/skills.git could not be reached")
     assert quoted.startswith("fatal: unable to access 'http://127.0.0.1:1/acme/skills.git/': ")
-    assert result.stderr.splitlines()[1:] == ["  try: check the URL and your network connection"]
+    assert result.stderr.splitlines()[1:] == ["  hint: check the URL and your network connection"]
     assert project.is_untouched
 
 

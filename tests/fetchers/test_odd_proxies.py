@@ -33,13 +33,13 @@ def project(tmp_path: Path) -> Sandbox:
 def test_an_unusable_proxy_is_named(project: Sandbox, variable: str, value: str, shown: str, hint: str) -> None:
     result = project.run("install", URL, env={variable: value})
     assert (result.code, result.stdout) == (2, "")
-    assert result.stderr == f"error: {variable} is not a usable proxy: {shown}\n  try: {hint}\n"
+    assert result.stderr == f"error: {variable} is not a usable proxy: {shown}\n  hint: {hint}\n"
 
 
 def test_an_invalid_no_proxy_is_named(project: Sandbox) -> None:
     result = project.run("install", URL, env={"NO_PROXY": "[::,, ,http://x y:z,["})
     assert result.stderr == (
-        "error: invalid NO_PROXY: [::,, ,http://x y:z,[\n  try: use a list of hosts, e.g. localhost,.example.org\n"
+        "error: invalid NO_PROXY: [::,, ,http://x y:z,[\n  hint: use a list of hosts, e.g. localhost,.example.org\n"
     )
 
 
@@ -54,7 +54,7 @@ def test_an_insteadof_to_an_invalid_url_is_an_error_without_its_login(project: S
     result = project.run("install", "https://a.example/skills.git")
     assert result.code == 1
     assert result.stderr == (
-        "error: https://a.example/skills.git is rewritten to an invalid URL\n  try: check git's `insteadOf` settings\n"
+        "error: https://a.example/skills.git is rewritten to an invalid URL\n  hint: check git's `insteadOf` settings\n"
     )
 
 

@@ -103,7 +103,7 @@ def test_an_index_is_not_trusted_without_the_ca(project: Project, world: dict[st
         (
             f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: the certificate of {HOST} is not "
             "trusted (unable to get local issuer certificate)\n"
-            "  try: if your company issued it, set SSL_CERT_FILE=/path/to/ca.pem, or add its CA to the system\n"
+            "  hint: if your company issued it, set SSL_CERT_FILE=/path/to/ca.pem, or add its CA to the system\n"
         ),
     )
     assert project.is_untouched
@@ -116,7 +116,7 @@ def test_a_repository_is_not_trusted_without_the_ca(project: Project, world: dic
         1,
         (
             f"error: the certificate of https://{HOST}/acme/deploy.git is not trusted\n"
-            "  try: if your company issued it: git config --global http.sslCAInfo /path/to/ca.pem\n"
+            "  hint: if your company issued it: git config --global http.sslCAInfo /path/to/ca.pem\n"
         ),
     )
     assert project.is_untouched
@@ -131,7 +131,7 @@ def test_a_proxy_that_refuses_is_an_error(project: Project, world: dict[str, str
         1,
         (
             f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: cannot connect (502 Bad Gateway)\n"
-            "  try: try again, or check your proxy; --offline uses the cached documents of acme\n"
+            "  hint: try again, or check your proxy; --offline uses the cached documents of acme\n"
         ),
     )
 
@@ -180,7 +180,7 @@ def test_a_proxy_that_requires_a_login_is_not_retried(
         1,
         (
             f"error: {begin}proxy authentication required for {url}\n"
-            f"  try: check the user and password in https_proxy or http_proxy{more}\n"
+            f"  hint: check the user and password in https_proxy or http_proxy{more}\n"
         ),
     )
     assert len(proxy.request_heads) == 1

@@ -119,7 +119,7 @@ def test_a_tag_of_a_tree_is_refused(project: Project, upstream: Repository, url:
 def test_a_missing_ref_is_named(project: Project, url: str, words: list[str], message: str, hint: str) -> None:
     result = project.run("install", url, *words)
 
-    assert (result.code, result.stderr.replace(url, "URL")) == (1, f"error: URL {message}\n  try: {hint}\n")
+    assert (result.code, result.stderr.replace(url, "URL")) == (1, f"error: URL {message}\n  hint: {hint}\n")
     assert project.is_untouched
 
 
@@ -129,7 +129,7 @@ def test_a_missing_ref_of_unknown_kind(project: Project, url: str) -> None:
     assert (result.code, result.stderr) == (
         1,
         f"error: {url} has no branch or tag `nope`\n"
-        "  try: it has no tags; its branches: main; a skill's name follows `@`: @nope\n",
+        "  hint: it has no tags; its branches: main; a skill's name follows `@`: @nope\n",
     )
 
 
@@ -141,7 +141,7 @@ def test_an_abbreviated_commit_id_is_explained(project: Project, upstream: Repos
 
         assert result.stderr.splitlines() == [
             f"error: {url} has no branch or tag `{short}`",
-            "  try: if it is an abbreviated commit id, use all 40 digits",
+            "  hint: if it is an abbreviated commit id, use all 40 digits",
         ]
         assert result.code == 1
 

@@ -46,7 +46,7 @@ def test_tags_and_branches(project: Project, many: Repository, words: list[str],
     kind = words[0].removeprefix("--")
     assert (result.code, result.stderr) == (
         1,
-        f"error: {many.file_url} has no {kind} `{words[1]}`\n  try: {hint}\n",
+        f"error: {many.file_url} has no {kind} `{words[1]}`\n  hint: {hint}\n",
     )
 
 
@@ -55,21 +55,21 @@ def test_a_path_that_is_the_name_of_a_skill_suggests_the_spec(project: Project, 
     url = "https://github.com/acme/skills"
 
     assert project.run("install", "acme/skills/docx").stderr == (
-        f"error: {url} has no folder `docx`\n  try: did you mean `acme/skills@docx`? its folder is skills/docx\n"
+        f"error: {url} has no folder `docx`\n  hint: did you mean `acme/skills@docx`? its folder is skills/docx\n"
     )
     assert project.run("install", "acme/skills/dcox").stderr == (
-        f"error: {url} has no folder `dcox`\n  try: did you mean `acme/skills@docx`? its folder is skills/docx\n"
+        f"error: {url} has no folder `dcox`\n  hint: did you mean `acme/skills@docx`? its folder is skills/docx\n"
     )
     assert project.run("install", "acme/skills/more/docx").stderr == (
-        f"error: {url} has no folder `more/docx`\n  try: did you mean `acme/skills@docx`? its folder is skills/docx\n"
+        f"error: {url} has no folder `more/docx`\n  hint: did you mean `acme/skills@docx`? its folder is skills/docx\n"
     )
     assert project.run("install", "acme/skills/docx", "--tag", "v2.0.0").stderr == (
         f"error: {url} has no folder `docx` at v2.0.0\n"
-        "  try: did you mean `acme/skills#v2.0.0@docx`? its folder is skills/docx\n"
+        "  hint: did you mean `acme/skills#v2.0.0@docx`? its folder is skills/docx\n"
     )
     assert project.run("install", many.file_url, "--path", "docx").stderr == (
         f"error: {many.file_url} has no folder `docx`\n"
-        f"  try: did you mean `{many.file_url}@docx`? its folder is skills/docx\n"
+        f"  hint: did you mean `{many.file_url}@docx`? its folder is skills/docx\n"
     )
 
 
@@ -79,7 +79,7 @@ def test_a_folder_given_with_the_name_of_another_skill_is_refused(project: Proje
     url = "https://github.com/acme/skills"
     expected = (
         f"error: {url} has no skill named `docx` in `skills/pdf`\n"
-        "  try: the skill there is named pdf; give the folder or the skill, not both\n"
+        "  hint: the skill there is named pdf; give the folder or the skill, not both\n"
     )
 
     typed = project.run("install", "acme/skills/skills/pdf@docx")
@@ -97,16 +97,16 @@ def test_a_folder_given_with_the_declared_name_of_its_skill(project: Project, pl
 def test_skills_and_folders(project: Project, many: Repository) -> None:
     url = many.file_url
     some = "docx, pdf, s-00, s-01, s-02, s-03, s-04, s-05 (8 of 18)"
-    assert project.run("install", f"{url}@zzz").stderr.endswith(f"try: it has: {some}\n")
-    assert project.run("install", f"{url}@dpf").stderr.endswith("try: did you mean `pdf`?\n")
+    assert project.run("install", f"{url}@zzz").stderr.endswith(f"hint: it has: {some}\n")
+    assert project.run("install", f"{url}@dpf").stderr.endswith("hint: did you mean `pdf`?\n")
     assert project.run("install", url, "--path", "zzz").stderr.endswith(
-        "try: its skills are in: more/s-00, more/s-01, more/s-02 (3 of 18)\n"
+        "hint: its skills are in: more/s-00, more/s-01, more/s-02 (3 of 18)\n"
     )
 
 
 def test_a_repository_without_tags_names_its_branches(project: Project, plain: Repository) -> None:
     assert project.run("install", f"{plain.file_url}#zzz@pdf").stderr.endswith(
-        "try: it has no tags; its branches: main\n"
+        "hint: it has no tags; its branches: main\n"
     )
 
 

@@ -129,7 +129,7 @@ def test_without_version_tags_the_default_branch_is_published(
 
     assert more.stdout == "+ tdd 0.1.0\n"
     wrong = publisher.run("index", "build", url, "--out", "public", "--default-version", "banana")
-    assert (wrong.code, wrong.stderr) == (2, "error: `banana` is not a valid version\n  try: write one like 1.2.0\n")
+    assert (wrong.code, wrong.stderr) == (2, "error: `banana` is not a valid version\n  hint: write one like 1.2.0\n")
 
 
 def test_an_invalid_skill_of_an_old_tag_is_skipped_with_a_warning(

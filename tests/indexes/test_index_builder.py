@@ -71,7 +71,7 @@ def test_an_archive_is_not_written_into_the_skill_that_it_packs(
         1,
         "",
         f"error: {file} is inside the skill that it packs and would become part of it\n"
-        f"  try: write it elsewhere (`{way_out}`) or add it to .gitignore; nothing was written\n",
+        f"  hint: write it elsewhere (`{way_out}`) or add it to .gitignore; nothing was written\n",
     )
     assert publisher.snapshot("skills") == before
 
@@ -99,7 +99,7 @@ def test_an_invalid_skill_is_not_packed(publisher: IndexPublisher) -> None:
         "",
         "error: pdf is not valid: SKILL.md:2: the folder is named `pdf`, the skill `other`; "
         "SKILL.md:4: `version` is not a field of the specification; move it under `metadata`, as text\n"
-        "  try: run `skillpm validate` for all findings; nothing was written\n",
+        "  hint: run `skillpm validate` for all findings; nothing was written\n",
     )
     assert publisher.render_tree(ignore=["pdf"]) == ""
 
@@ -213,7 +213,7 @@ def test_different_content_for_one_version_is_refused_with_both_paths(publisher:
     assert (result.code, result.stderr) == (
         1,
         "error: `pdf` 1.0.0 has different content in two places: one/pdf and two/pdf\n"
-        "  try: remove one of them, or change its name or version; nothing was written\n",
+        "  hint: remove one of them, or change its name or version; nothing was written\n",
     )
     assert not publisher.exists("public")
 
@@ -226,7 +226,7 @@ def test_a_skill_without_a_version_is_not_published(publisher: IndexPublisher) -
     assert (result.code, result.stderr) == (
         1,
         "error: skills/pdf cannot be published: no version\n"
-        "  try: add `metadata: version:` to SKILL.md or pass --default-version; "
+        "  hint: add `metadata: version:` to SKILL.md or pass --default-version; "
         "pass --skip-invalid to publish the others; nothing was written\n",
     )
     assert not publisher.exists("public")
@@ -241,7 +241,7 @@ def test_a_skill_with_an_invalid_version_is_not_published(publisher: IndexPublis
     assert (result.code, result.stderr) == (
         1,
         f"error: skills/pdf cannot be published: `{version}` is not a valid version (PEP 440)\n"
-        "  try: run `skillpm validate` for all findings; pass --skip-invalid to publish the others; "
+        "  hint: run `skillpm validate` for all findings; pass --skip-invalid to publish the others; "
         "nothing was written\n",
     )
     assert not publisher.exists("public")
@@ -259,7 +259,7 @@ def test_all_invalid_skills_are_named_and_nothing_is_written(publisher: IndexPub
     assert result.stderr.splitlines() == [
         *(f"warning: skills/{name}: {fault}" for name in ("a", "b", "c", "d")),
         "error: 4 skills cannot be published: skills/a, skills/b, skills/c and 1 more",
-        "  try: run `skillpm validate` for all findings; pass --skip-invalid to publish the others; "
+        "  hint: run `skillpm validate` for all findings; pass --skip-invalid to publish the others; "
         "nothing was written",
     ]
     assert not publisher.exists("public")
@@ -297,7 +297,7 @@ def test_without_any_valid_skill_nothing_is_written(publisher: IndexPublisher) -
     assert (result.code, result.stderr) == (
         1,
         "warning: skills/tdd is left out: no version\n"
-        "error: no skill can be published\n  try: see the warnings; nothing was written\n",
+        "error: no skill can be published\n  hint: see the warnings; nothing was written\n",
     )
     assert not publisher.exists("public")
 
@@ -458,7 +458,7 @@ def test_installing_the_folder_of_an_index_has_a_hint(publisher: IndexPublisher)
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {publisher.index_folder} has no SKILL.md\n  try: it is an index: `skillpm config set indexes.NAME.url "
+        f"error: {publisher.index_folder} has no SKILL.md\n  hint: it is an index: `skillpm config set indexes.NAME.url "
         f"{publisher.index_folder}`, then `skillpm install SKILL`\n",
     )
 
@@ -469,7 +469,7 @@ def test_yanking_an_unknown_version(publisher: IndexPublisher) -> None:
 
     result = publisher.run("index", "yank", "pdf@2.0.0", "public")
 
-    assert (result.code, result.stderr) == (1, "error: `pdf`: no version 2.0.0\n  try: available: 1.0.0\n")
+    assert (result.code, result.stderr) == (1, "error: `pdf`: no version 2.0.0\n  hint: available: 1.0.0\n")
 
 
 @pytest.mark.parametrize("verb", ["yank", "unyank"])
@@ -481,7 +481,7 @@ def test_yanking_an_invalid_version(publisher: IndexPublisher, verb: str) -> Non
 
     assert (result.code, result.stderr) == (
         2,
-        "error: `pdf@oops` does not name a version\n  try: use NAME@VERSION, e.g. pdf@1.2.0\n",
+        "error: `pdf@oops` does not name a version\n  hint: use NAME@VERSION, e.g. pdf@1.2.0\n",
     )
 
 
@@ -493,7 +493,7 @@ def test_a_reason_or_name_that_is_not_utf8_is_refused(publisher: IndexPublisher)
     yanked = publisher.run("index", "yank", "pdf@1.0.0", "public", "--reason", "\udcff")
     built = publisher.run("index", "build", "skills", "--out", "public", "--name", "\udcff")
 
-    hint = "  try: the documents of an index are UTF-8\n"
+    hint = "  hint: the documents of an index are UTF-8\n"
     assert (yanked.code, yanked.stderr) == (2, f"error: --reason is not UTF-8: `\\udcff`\n{hint}")
     assert (built.code, built.stderr) == (2, f"error: --name is not UTF-8: `\\udcff`\n{hint}")
     assert publisher.snapshot("public") == before
@@ -507,7 +507,7 @@ def test_an_index_in_a_folder_whose_name_is_not_utf8_needs_a_name(publisher: Ind
     assert (nameless.code, nameless.stderr) == (
         2,
         "error: the index cannot be named after its folder ix\\udcff: it is not UTF-8\n"
-        "  try: pass a name with --name\n",
+        "  hint: pass a name with --name\n",
     )
     assert not (publisher.work / "ix\udcff").exists()
 
@@ -605,7 +605,7 @@ def test_every_writer_waits_for_the_lock(publisher: IndexPublisher, words: list[
     assert (result.code, result.stderr) == (
         1,
         f"error: the index in {publisher.work}/public has been locked by process {os.getpid()} for more than 0.1 s\n"
-        f"  where: {lock}\n  try: wait for it to finish, or wait longer with --lock-timeout\n",
+        f"  where: {lock}\n  hint: wait for it to finish, or wait longer with --lock-timeout\n",
     )
     assert publisher.snapshot("public") == before
 
@@ -634,7 +634,7 @@ def test_a_skill_of_the_catalog_without_its_versions_stops_every_writer(
         1,
         "error: `pdf` is listed in index.json, but the file of its versions is missing\n"
         f"  where: {publisher.work}/public/skills/pdf.json\n"
-        "  try: restore it from version control or from the published index; nothing was written\n",
+        "  hint: restore it from version control or from the published index; nothing was written\n",
     )
     assert publisher.snapshot("public") == before
 
@@ -701,7 +701,7 @@ def test_nothing_is_written_or_removed_through_a_link_in_an_index(
         1,
         f"error: `{folder}` of an index must be a folder, not a symbolic link\n"
         f"  where: {publisher.work}/public/{folder}\n"
-        "  try: replace it with a folder; nothing was written\n",
+        "  hint: replace it with a folder; nothing was written\n",
     )
     assert publisher.snapshot("victim") == before
 
@@ -715,7 +715,7 @@ def test_a_file_in_place_of_a_folder_is_refused(publisher: IndexPublisher) -> No
     assert (result.code, result.stderr) == (
         1,
         f"error: `archives` of an index must be a folder, not a file\n  where: {publisher.work}/public/archives\n"
-        "  try: replace it with a folder; nothing was written\n",
+        "  hint: replace it with a folder; nothing was written\n",
     )
 
 
@@ -736,7 +736,7 @@ def test_an_unrelated_index_json_is_not_overwritten(publisher: IndexPublisher) -
     assert (result.code, result.stderr) == (
         1,
         f"error: `$schema` is missing\n  where: {publisher.work}/public/index.json\n"
-        "  try: fix the file by hand, or restore it from version control\n",
+        "  hint: fix the file by hand, or restore it from version control\n",
     )
     assert publisher.render_tree("public") == "index.json\n"
 
@@ -752,7 +752,7 @@ def test_an_index_in_a_skill_that_it_publishes_is_refused(publisher: IndexPublis
         1,
         "",
         "error: the index would be inside skills/pdf, a skill that it publishes, and become part of it\n"
-        "  try: pass --out with a folder outside of the skill, or add the folder to .gitignore; nothing was written\n",
+        "  hint: pass --out with a folder outside of the skill, or add the folder to .gitignore; nothing was written\n",
     )
     assert publisher.snapshot() == before
     publisher.write("skills/pdf/.gitignore", "public/\n*.json\n")

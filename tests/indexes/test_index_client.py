@@ -105,7 +105,7 @@ def test_a_yanked_version_is_installed_only_from_an_existing_lockfile(
     assert (result.code, result.stderr) == (
         1,
         "error: no version of `pdf` satisfies 1.1.0; available: 1.0.0; 1.1.0 was yanked: deletes files\n"
-        "  try: require another version, or name its repository: skillpm install owner/repo@pdf\n",
+        "  hint: require another version, or name its repository: skillpm install owner/repo@pdf\n",
     )
 
 
@@ -244,7 +244,7 @@ def test_a_locked_url_that_the_index_does_not_list_is_refused(
         1,
         f"error: `pdf` is locked to {url}, which the index acme does not list\n"
         "  where: skills.lock: skills.pdf.source.url\n"
-        "  try: check who changed skills.lock; if the index moved its archives: skillpm update pdf\n",
+        "  hint: check who changed skills.lock; if the index moved its archives: skillpm update pdf\n",
     )
     assert not consumer.exists(".agent-skills/pdf")
 
@@ -288,7 +288,7 @@ def test_offline_makes_no_requests_and_names_what_is_missing(
     assert (result.code, result.stderr) == (
         1,
         f"error: not cached, and the network is disabled: pdf ({server.address}/archives/pdf-1.0.0.tar.gz)\n"
-        "  try: run the same command once without --offline\n",
+        "  hint: run the same command once without --offline\n",
     )
     assert asked(server) == []
 
@@ -338,7 +338,7 @@ def test_an_unreachable_index_is_an_error_even_for_a_bundled_skill(consumer: Ind
         1,
         "error: cannot read the index acme: http://127.0.0.1:9/skills/code-review.json: "
         "cannot connect ([Errno 111] Connection refused)\n"
-        "  try: try again, or check your proxy; --offline uses the cached documents of acme\n",
+        "  hint: try again, or check your proxy; --offline uses the cached documents of acme\n",
     )
     assert consumer.snapshot() == before
 
@@ -357,12 +357,13 @@ def test_a_refused_login_has_a_hint_on_how_to_log_in(
         return consumer.run("install", "pdf", env=more).stderr.splitlines()[-1]
 
     assert hint() == (
-        f"  try: {netrc}; for a token: skillpm config set indexes.acme.url {url}, and set SKILLPM_INDEX_ACME_TOKEN"
+        f"  hint: {netrc}; for a token: skillpm config set indexes.acme.url {url}, and set SKILLPM_INDEX_ACME_TOKEN"
     )
     consumer.write_config(f'[[indexes]]\nname = "acme"\nurl = "{url}"\n')
-    assert hint() == f"  try: set SKILLPM_INDEX_ACME_TOKEN to a token for it, or {netrc}"
+    assert hint() == f"  hint: set SKILLPM_INDEX_ACME_TOKEN to a token for it, or {netrc}"
     assert (
-        hint(**token) == "  try: SKILLPM_INDEX_ACME_TOKEN was sent; check that it is for this index and has not expired"
+        hint(**token)
+        == "  hint: SKILLPM_INDEX_ACME_TOKEN was sent; check that it is for this index and has not expired"
     )
 
 
@@ -879,7 +880,7 @@ def test_an_unknown_name_lists_the_searched_indexes_and_similar_names(
     error = f"error: `pfd` was not found in any index (searched: {searched}) and is not bundled with skillpm\n"
 
     def expected(hint: str) -> str:
-        return f"{error}  try: {hint}to install from a repository: owner/repo@pfd\n"
+        return f"{error}  hint: {hint}to install from a repository: owner/repo@pfd\n"
 
     assert unwrapped(consumer.run("install", "pfd")) == expected("search with `skillpm search pfd`; ")
     consumer.run("search", "pdf", check=True)
@@ -897,7 +898,7 @@ def test_a_skill_from_another_source_is_not_replaced_without_force(
     consumer.run("install", "./mine", check=True)
 
     assert unwrapped(consumer.run("install", "mine")).splitlines()[-1] == (
-        "  try: use --force to replace it, if an index has the new one"
+        "  hint: use --force to replace it, if an index has the new one"
     )
 
 

@@ -100,7 +100,7 @@ def test_without_a_cache_the_hint_names_the_command_that_helps(
     refused = """\
 ! error: `chart` is locked to the index OLD/, which neither the manifest nor your config.toml configures
 !   where: WORK/skills.lock: skills.chart.source
-!   try: if you trust it, add to skills.json: "indexes": [{"name": "…", "url": "OLD/"}]; if it has moved: \
+!   hint: if you trust it, add to skills.json: "indexes": [{"name": "…", "url": "OLD/"}]; if it has moved: \
 skillpm update chart report; if you do not need it: skillpm uninstall chart
 [1]
 """
@@ -145,7 +145,7 @@ def test_the_hint_for_a_requirement_with_an_index_name_does_not_suggest_the_old_
     moved.write("skills.json", moved.read("skills.json").replace("/new/", "/newest/"))
 
     assert moved.run("doctor").stdout.splitlines()[2].strip() == (
-        "try: if it has moved: skillpm update chart; if you do not need it: skillpm uninstall chart"
+        "hint: if it has moved: skillpm update chart; if you do not need it: skillpm uninstall chart"
     )
 
 
@@ -154,7 +154,7 @@ def test_doctor_reports_how_to_follow_a_moved_index(moved: CommandSandbox) -> No
         "problem: `chart` is locked to the index OLD/, which is configured neither in the manifest nor in your "
         "config.toml: it stays installed, but cannot be fetched again",
         "    where: WORK/skills.lock: skills.chart.source",
-        '    try: if you trust it, add to skills.json: "indexes": [{"name": "…", "url": "OLD/"}]; if it has moved: '
+        '    hint: if you trust it, add to skills.json: "indexes": [{"name": "…", "url": "OLD/"}]; if it has moved: '
         "skillpm update chart report; if you do not need it: skillpm uninstall chart",
     ]
 
@@ -165,7 +165,7 @@ def test_a_url_that_was_changed_in_one_of_two_documents_has_a_hint(moved: Comman
     assert moved.output("sync") == expected_output("""\
 ! error: two indexes are named `acme`: NEW/ and OLD/
 !   where: WORK/skills.json: indexes and HOME/.config/skillpm/config.toml: indexes
-!   try: if it has moved, update its URL in both; if they are different indexes, rename one
+!   hint: if it has moved, update its URL in both; if they are different indexes, rename one
 [1]
 """)
 

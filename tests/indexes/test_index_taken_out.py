@@ -73,7 +73,7 @@ updated 1: 2 skills in HOME/.agent-skills
 {STAYS}""")
     assert scene.output("update", "-g", "report") == expected_output("""\
 ! error: `report` was not found in any index (searched: new (NEW)) and is not bundled with skillpm
-!   try: search with `skillpm search report`; to install from a repository: owner/repo@report
+!   hint: search with `skillpm search report`; to install from a repository: owner/repo@report
 [1]
 """)
 
@@ -81,7 +81,7 @@ updated 1: 2 skills in HOME/.agent-skills
 REFUSED = """\
 ! error: `report` is locked to the index OLD, which neither the manifest nor your config.toml configures
 !   where: HOME/.config/skillpm/skills.lock: skills.report.source
-!   try: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
+!   hint: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
 if you do not need it: skillpm uninstall -g report
 [1]
 """
@@ -114,7 +114,7 @@ def test_doctor_names_skills_of_a_removed_index(scene: CommandSandbox) -> None:
 problem: `report` is locked to the index OLD, which is configured neither in the manifest nor in your config.toml: it \
 stays installed, but cannot be fetched again
     where: HOME/.config/skillpm/skills.lock: skills.report.source
-    try: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
+    hint: if you trust it: skillpm config set indexes.NAME.url OLD; if it has moved: skillpm update -g report; \
 if you do not need it: skillpm uninstall -g report
 ! 1 problem
 """).splitlines()

@@ -110,7 +110,7 @@ def test_a_whole_message(consumer: IndexConsumer) -> None:
     assert result.stderr == (
         "error: invalid URL `https://a..b/`: its host has an empty part between dots\n"
         f"  where: {consumer.work}/skills.json:1:55: indexes.0.url\n"
-        "  try: fix the file by hand, or restore it from version control\n"
+        "  hint: fix the file by hand, or restore it from version control\n"
     )
 
 

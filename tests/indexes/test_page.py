@@ -154,7 +154,7 @@ def test_a_page_of_another_tool_is_not_overwritten(publisher: IndexPublisher) ->
         "",
         "error: refusing to overwrite a page that skillpm did not write\n"
         f"  where: {publisher.work}/{PAGE}\n"
-        "  try: move it away, or keep it with --no-catalog; nothing was written\n",
+        "  hint: move it away, or keep it with --no-catalog; nothing was written\n",
     )
     assert publisher.render_tree("public") == "catalog.html\n"
 

@@ -80,7 +80,7 @@ def test_a_conflict_of_two_skills_is_reported_and_changes_nothing(acme: IndexCon
             "error: `mail` 1.0.0 (skills.json requires `mail` >=1) requires `pdf` <2 and `report` 2.0.0 "
             "(skills.json requires `report` >=2) requires `pdf` >=2; no version of `pdf` satisfies both; "
             "available: 2.0.0 and 1.0.0",
-            "  try: allow other versions of `mail` and `report` in skills.json, or "
+            "  hint: allow other versions of `mail` and `report` in skills.json, or "
             'override what the skills require: "overrides": {"pdf": "…"} in skills.json',
         ],
     )
@@ -100,7 +100,7 @@ def test_exclude_newer_excludes_versions_of_an_index(
     refused = consumer.run("install", "pdf@1.1.0", "--exclude-newer", "2026-02-01")
     assert refused.stderr.splitlines()[-2:] == [
         "error: no version of `pdf` satisfies 1.1.0; available: 1.0.0; 1.1.0 is newer than 2026-02-01 (exclude-newer)",
-        "  try: if you trust 1.1.0, allow it with `--exclude-newer '0 days'`",
+        "  hint: if you trust 1.1.0, allow it with `--exclude-newer '0 days'`",
     ]
     none = consumer.run("install", "pdf", "--exclude-newer", "2025-12-31")
     assert none.stderr.splitlines()[-2] == (
@@ -132,7 +132,7 @@ def test_an_index_with_other_dependencies_than_the_skill_is_refused(
         1,
         [
             f"error: `report` 2.0.0: dependencies in the index acme differ from those in the skill: {mismatch}",
-            "  try: report it to the index maintainer; nothing was changed",
+            "  hint: report it to the index maintainer; nothing was changed",
         ],
     )
     assert acme.snapshot(ignore=[".agent-skills"]) == before

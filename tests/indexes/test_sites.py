@@ -82,7 +82,7 @@ def test_a_site_with_several_skills_needs_a_choice(consumer: IndexConsumer, serv
         1,
         [
             f"error: `{server.address}` contains 2 skills: docx, pdf",
-            f"  try: select one with `{server.address}/@docx`, or install all with `--all`",
+            f"  hint: select one with `{server.address}/@docx`, or install all with `--all`",
         ],
     )
     listed = consumer.run("install", server.address, "--list", check=True)
@@ -148,7 +148,7 @@ def test_a_skill_that_a_site_does_not_contain(consumer: IndexConsumer, server: G
         1,
         [
             f"error: `docx` was not found in the index {host} ({server.address}/)",
-            f"  try: list its skills with `skillpm install {server.address}/ --list`",
+            f"  hint: list its skills with `skillpm install {server.address}/ --list`",
         ],
     )
     assert requirements(consumer) == {}
@@ -164,7 +164,7 @@ def test_a_url_that_is_neither_a_site_nor_a_file_has_a_hint(
     assert (refused.code, lines[0].split(" (")[0]) == (1, f"error: `{server.address}/o/r` is not a site with skills")
     assert "no index.json or .well-known/agent-skills/index.json at" in lines[0]
     assert lines[-1] == (
-        f"  try: for a git repository, use git+{server.address}/o/r; the URL of an archive ends in .tar.gz or .zip"
+        f"  hint: for a git repository, use git+{server.address}/o/r; the URL of an archive ends in .tar.gz or .zip"
     )
 
 
@@ -237,7 +237,7 @@ def test_a_site_without_valid_entries(consumer: IndexConsumer, server: GitServer
         1,
         [
             f"error: `{server.address}` has no skills that can be installed",
-            "  try: see the warnings for what was skipped",
+            "  hint: see the warnings for what was skipped",
         ],
     )
 
@@ -249,7 +249,7 @@ def test_an_invalid_index_name_is_a_usage_error(consumer: IndexConsumer) -> None
         2,
         [
             "error: invalid index name `../x`",
-            "  try: see `skillpm config get indexes`; for a site by its URL, use the SPEC https://site/@skill",
+            "  hint: see `skillpm config get indexes`; for a site by its URL, use the SPEC https://site/@skill",
         ],
     )
 
@@ -257,9 +257,9 @@ def test_an_invalid_index_name_is_a_usage_error(consumer: IndexConsumer) -> None
 def test_errors_of_a_server_name_who_can_fix_them(consumer: IndexConsumer, server: GitServer) -> None:
     server.publish(f"{NEW}/index.json", b'{"skills": 7}')
     assert consumer.run("install", server.address).stderr.splitlines()[-1] == (
-        "  try: report it to the maintainer of that site; nothing was changed"
+        "  hint: report it to the maintainer of that site; nothing was changed"
     )
     server.publish("/x.zip", Response(302, {"Location": "file:///etc/passwd"}, b""))
     assert consumer.run("install", f"{server.address}/x.zip").stderr.splitlines()[-1] == (
-        "  try: report it to the server's administrator; nothing was downloaded"
+        "  hint: report it to the server's administrator; nothing was downloaded"
     )

@@ -123,7 +123,7 @@ def test_the_disk_is_full_while_git_writes(project: Project, server: GitServer, 
         1,
         (
             f"error: no space left for the git cache\n  where: {where}\n"
-            "  try: free some disk space, or set SKILLPM_CACHE_DIR\n"
+            "  hint: free some disk space, or set SKILLPM_CACHE_DIR\n"
         ),
         True,
     )
@@ -144,6 +144,6 @@ def test_the_file_size_limit_is_reached(project: Project, url: str) -> None:
     assert full.stderr == (
         "error: git was killed while writing to its cache\n"
         f"  where: {project.git_cache}\n"
-        "  try: check disk quotas and the file size limit (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
+        "  hint: check disk quotas and the file size limit (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
     )
     assert left(project) == []

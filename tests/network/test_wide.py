@@ -36,7 +36,7 @@ def test_a_skill_of_twenty_thousand_files_is_refused(project: Project, server: G
 
     assert (result.code, result.stderr) == (
         1,
-        "error: skill evil: more than 5000 files\n  try: if you trust it, raise SKILLPM_MAX_FILES\n",
+        "error: skill evil: more than 5000 files\n  hint: if you trust it, raise SKILLPM_MAX_FILES\n",
     )
     assert (project.snapshot() == before, cost.peak_megabytes < 300) == (True, True)
 

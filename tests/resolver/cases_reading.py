@@ -20,4 +20,4 @@ def run(case: dict[str, Any]) -> dict[str, str] | str:
     if isinstance(found, dict):
         return dict(sorted(found.items()))
     where = f"\nwhere: {found.where}" if found.where else ""
-    return f"{found.code}: {found.message}{where}\ntry: {found.hint}"
+    return f"{found.code}: {found.message}{where}\nhint: {found.hint}"

@@ -515,5 +515,5 @@ def test_command_is_printed_for_a_host_without_a_snippet(world: Sandbox) -> None
         2,
         "",
         "error: unknown host `zed`; known hosts: claude-code, codex, cursor, opencode\n"
-        "  try: for any other host, configure a stdio server with the command `skillpm mcp`\n",
+        "  hint: for any other host, configure a stdio server with the command `skillpm mcp`\n",
     )

@@ -86,10 +86,10 @@ def _print_diagnostic(console: Console, diagnostic: Diagnostic) -> None:
     if diagnostic.where:
         console.print_line(f"    where: {sanitize(diagnostic.where, 500)}")
     if diagnostic.hint:
-        _print_wrapped(console, f"    try: {sanitize(diagnostic.hint, 500)}")
+        _print_wrapped(console, f"    hint: {sanitize(diagnostic.hint, 500)}", indent=10)
 
 
-def _print_wrapped(console: Console, text: str, *, indent: int = 9, **style: Any) -> None:
+def _print_wrapped(console: Console, text: str, *, indent: int, **style: Any) -> None:
     """Print a line to stdout, wrapped in a terminal."""
     console.print_line("\n".join(wrap_text(text, indent=indent, is_stdout=True)), **style)
 
