@@ -12,7 +12,7 @@ from corpus import blobs
 from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
-from skillpm.skillmd.validation import judge
+from skillpm.skillmd.validation import validate_skill
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
                 counts["that the reference cannot parse"] += 1
                 continue
             theirs = not validate_metadata(metadata, Path(folder))
-            verdict = judge(data, folder, ["SKILL.md"])
+            verdict = validate_skill(data, folder, ["SKILL.md"])
             counts["the same verdict" if verdict.valid == theirs else "another verdict"] += 1
             counts["valid for both"] += verdict.valid and theirs
             if verdict.valid != theirs:

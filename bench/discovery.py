@@ -69,7 +69,7 @@ def main() -> None:
         root = Path(home, ".agents", "skills")
         paths = build(root, options.skills)
         (elsewhere := Path(home, "elsewhere")).mkdir()
-        settings = read_settings({"HOME": home}).but(working_directory=str(elsewhere))
+        settings = read_settings({"HOME": home}).replace(working_directory=str(elsewhere))
         measure("a bare loop: scandir, read, CSafeLoader", options.n, lambda: bare(root))
         measure("a bare scandir and stat", options.n, lambda: looked(root))
         for agent, layout in (("cline", "dir"), ("agentskills", "tree")):

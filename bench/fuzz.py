@@ -28,11 +28,11 @@ with atheris.instrument_imports(include=["skillpm", "tomllib", "shlex", "json", 
 
     if PURE:
         yaml.__with_libyaml__ = False
-    from skillpm.skillmd.autofix import READ, fix
+    from skillpm.skillmd.autofix import PRESERVED_FIELDS, fix
     from skillpm.skillmd.findings import NotLoadable
-    from skillpm.skillmd.head import front_of, read_head
+    from skillpm.skillmd.head import extract_frontmatter, read_head
     from skillpm.skillmd.skill import read_skill
-    from skillpm.skillmd.validation import judge
+    from skillpm.skillmd.validation import validate_skill
 
 sys.path.insert(0, str(ROOT / "tests"))
 from documents.slow_inputs import slow_inputs  # noqa: E402  (from the tests beside us)
@@ -59,7 +59,7 @@ SEEDS = (
 
 
 def one(data: bytes) -> None:
-    """Read, judge and mend one file; whatever may be asked of all files is asked here."""
+    """Read, validate_skill and mend one file; whatever may be asked of all files is asked here."""
     start = time.process_time()
     try:
         skill = read_skill(data)
@@ -68,15 +68,17 @@ def one(data: bytes) -> None:
     assert PURE or time.process_time() - start < 1, "reading took a second"
     if len(data) > FOR_ALL:
         return
-    verdict = judge(data, "x", ["SKILL.md", "a/b.md"])
+    verdict = validate_skill(data, "x", ["SKILL.md", "a/b.md"])
     fixed = fix(data, "x")
     assert verdict.loadable == (skill is not None)
     assert fix(fixed.data, "x").fixes == (), "mending twice is not mending once"
     assert (fixed.data == data) == (not fixed.fixes), "a repair without a name"
     if skill is not None:
         after = read_skill(fixed.data)
-        assert all(getattr(skill, field) == getattr(after, field) for field in READ), "a repair changed what is read"
-        front = front_of(data)
+        assert all(getattr(skill, field) == getattr(after, field) for field in PRESERVED_FIELDS), (
+            "a repair changed what is read"
+        )
+        front = extract_frontmatter(data)
         assert front is None or read_head(front).description == skill.description, "discovery reads something else"
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from skillpm.core.names import SkillName
-from skillpm.formats.index_catalog import Catalogue, Summary, write_catalogue
+from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
 
 INSTALLED = 10
 CHANGED = 3
@@ -63,10 +63,10 @@ def write_index(root: Path, folder: Path, size: int) -> None:
         (folder / f"skills/{name_of(number)}.json").write_text(text)
     said = "Does a thing that nobody has done before, in the way that everybody would, and says what came of it. " * 2
     skills = [
-        Summary(name=name_of(number), description=said, category="bench", tags=("one", "two"), latest="1.2.0")
+        SkillSummary(name=name_of(number), description=said, category="bench", tags=("one", "two"), latest="1.2.0")
         for number in range(size)
     ]
-    put(folder / "index.json", write_catalogue(Catalogue(name="bench", skills=tuple(skills))).encode())
+    put(folder / "index.json", write_catalog(Catalog(name="bench", skills=tuple(skills))).encode())
 
 
 def release(root: Path, which: str, folder: Path) -> None:

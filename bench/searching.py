@@ -25,9 +25,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from skillpm.indexes.search.database_cache import Kept
-from skillpm.indexes.search.full_text import Searchable
-from skillpm.indexes.search.query import read_query
+from skillpm.indexes.search.database_cache import DatabaseCache
+from skillpm.indexes.search.full_text import SearchDatabase
+from skillpm.indexes.search.query import parse_query
 
 HERE = Path(__file__).parents[1] / "tests/indexes/searching"
 WORDS = (
@@ -144,16 +144,16 @@ def measure(what: str, machine: Machine, *words: str, times: int, age: float = 0
         wrong.append(what)
 
 
-def looked(database: Searchable, text: str) -> tuple[float, list[str], str]:
+def looked(database: SearchDatabase, text: str) -> tuple[float, list[str], str]:
     """Look as the command does; give the milliseconds of the processor, the first three, and how they were found."""
     start = time.process_time()
-    query, hides = read_query(text), frozenset[str]().__contains__
-    how, hits = "all words", database.all_words(query, 20, hides)
+    query, hides = parse_query(text), frozenset[str]().__contains__
+    how, hits = "all words", database.search_all_words(query, 20, hides)
     if not hits.total:
-        meant = database.alike(query.words, hides)
-        how, hits = "words alike", database.all_words(query, 20, hides, meant)
+        meant = database.suggest_words(query.words, hides)
+        how, hits = "words alike", database.search_all_words(query, 20, hides, meant)
         if not hits.total:
-            how, hits = "some words", database.any_words(query, 20, hides, meant)
+            how, hits = "some words", database.search_any_word(query, 20, hides, meant)
     return (time.process_time() - start) * 1000, [hit.entry.name for hit in hits.best[:3]], f"{hits.total} by {how}"
 
 
@@ -186,8 +186,8 @@ def main() -> None:
 
 def queries(machine: Machine, address: str, cases: list[dict[str, Any]]) -> None:
     """Ask the open database, and judge what comes first."""
-    kept = Kept(str(machine.cache / "v1/search"))
-    head = kept.head(f"{address}/")
+    kept = DatabaseCache(str(machine.cache / "v1/search"))
+    head = kept.read_header(f"{address}/")
     start = time.perf_counter()
     database = None if head is None else kept.open(f"{address}/", head)
     assert database is not None

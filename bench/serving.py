@@ -19,8 +19,8 @@ from pathlib import Path
 
 from skillpm import Registry, SkillService
 from skillpm.formats.registry import write_registry
-from skillpm.installer.stat_cache import stamp_of, write_scan
-from skillpm.registry.entry import entry_of
+from skillpm.installer.stat_cache import to_file_stat, write_stat_cache
+from skillpm.registry.entry import build_entry
 
 WORDS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure", "plan"]
 
@@ -38,13 +38,13 @@ def make(folder: Path, count: int) -> None:
         head = f"name: {name}\ndescription: {text}\ntriggers: [{', '.join(triggers)}]"
         file = folder / name / "SKILL.md"
         file.write_text(f"---\n{head}\n---\n# {name}\n\nDo it.\n")
-        entries.append(entry_of(name, f"{name}/SKILL.md", file.read_bytes(), pin=None, digest=None))
-        stamps[name] = {"SKILL.md": stamp_of(file.stat())}
+        entries.append(build_entry(name, f"{name}/SKILL.md", file.read_bytes(), pin=None, digest=None))
+        stamps[name] = {"SKILL.md": to_file_stat(file.stat())}
     (folder / "skills.json").write_text(write_registry(entries))
-    stamps[""] = {"skills.json": stamp_of((folder / "skills.json").stat())}
+    stamps[""] = {"skills.json": to_file_stat((folder / "skills.json").stat())}
     time.sleep(0.1)  # what was written within a tick of the clock is not believed
     (folder / ".skillpm").mkdir()
-    write_scan(str(folder / ".skillpm/scan.json"), stamps)
+    write_stat_cache(str(folder / ".skillpm/scan.json"), stamps)
 
 
 IMPORT = """

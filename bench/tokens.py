@@ -17,7 +17,7 @@ from pathlib import Path
 
 from corpus import blobs
 
-from skillpm.core.text import tokens_in
+from skillpm.core.text import estimate_tokens
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
@@ -75,7 +75,7 @@ def main() -> None:
         counts = counted(folder, these)
         for column, tokenizer in enumerate(("o200k_base (GPT)", "Claude (2023)")):
             real = [row[column] for row in counts]
-            tell(f"{kind}, {tokenizer}: estimate", [tokens_in(text) for text in these], real)
+            tell(f"{kind}, {tokenizer}: estimate", [estimate_tokens(text) for text in these], real)
             tell(f"{kind}, {tokenizer}: four bytes", [(len(text.encode()) + 3) // 4 for text in these], real)
 
 

@@ -40,7 +40,7 @@ def report_error(error: Exception, *, as_json: bool, color: bool = True, command
         if isinstance(error, click.NoSuchOption):
             error = click.NoSuchOption(error.option_name, possibilities=_find_similar_options(error), ctx=error.ctx)
         command = getattr(getattr(error, "ctx", None), "command_path", command)
-        hint = f"{command} --help"
+        hint = f"run `{command} --help`"
         return _print_error("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, color=color)
     where = _write_traceback(error)
     message = f"internal error (this is a bug in skillpm): {sanitize(f'{type(error).__name__}: {error}')}"
@@ -80,7 +80,7 @@ def _add_line_number(where: str) -> str:
 def _default_hint(error: SkillpmError, command: str) -> str:
     """Return the hint for an error that has none of its own."""
     if isinstance(error, UsageError):
-        return f"{command} --help"
+        return f"run `{command} --help`"
     if isinstance(error, DocumentError) and error.where.startswith(("https://", "http://")):
         return "report it to the maintainer of that site; nothing was changed"
     if isinstance(error, DocumentError):

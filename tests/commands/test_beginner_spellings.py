@@ -37,7 +37,7 @@ def test_a_missing_version_gets_an_example_as_a_hint(scene: CommandSandbox) -> N
 """)
     assert scene.output("index", "yank", "pdf@1.0.0", "public", "more") == expected_output("""\
 ! error: unexpected argument `more`
-!   hint: skillpm index yank --help
+!   hint: run `skillpm index yank --help`
 [2]
 """)
 

@@ -124,7 +124,8 @@ it searches these folders; it shows all skills with one name:
 
 ~/.agents/skills (user)
   pdf  Reads.
-! warning: ~/.agents/skills/pdf/SKILL.md: duplicate name `pdf`; codex shows both, the other is WORK/.agents/skills/pdf/SKILL.md
+! warning: ~/.agents/skills/pdf/SKILL.md: duplicate name `pdf`; codex shows both, the other is \
+WORK/.agents/skills/pdf/SKILL.md
 """)
 
 

@@ -26,7 +26,7 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
     ("arguments", "message", "hint"),
     [
         (["syncc"], "unrecognized command `syncc`", "did you mean `sync`?"),
-        (["zzzzzz"], "unrecognized command `zzzzzz`", "skillpm --help"),
+        (["zzzzzz"], "unrecognized command `zzzzzz`", "run `skillpm --help`"),
         (["i", "pdf"], "unrecognized command `i`", "did you mean `install`?"),
         (["status"], "unrecognized command `status`", "did you mean `verify`?"),
         (["publish"], "unrecognized command `publish`", "did you mean `index build`?"),
@@ -37,38 +37,38 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
             "unrecognized command `registry zzzz`",
             "available commands: build, check",
         ),
-        (["--zzzz"], "No such option '--zzzz'", "skillpm --help"),
-        (["sync", "--nope"], "No such option '--nope'", "skillpm sync --help"),
-        (["sync", "--forc"], "No such option '--forc'", "skillpm sync --help"),
-        (["sync", "--froze"], "No such option '--froze'. Did you mean '--frozen'?", "skillpm sync --help"),
-        (["list", "--zzzz"], "No such option '--zzzz'", "skillpm list --help"),
-        (["list", "extra"], "Got unexpected extra argument (extra)", "skillpm list --help"),
-        (["sync", "--keep"], "Option '--keep' requires an argument", "skillpm sync --help"),
+        (["--zzzz"], "No such option '--zzzz'", "run `skillpm --help`"),
+        (["sync", "--nope"], "No such option '--nope'", "run `skillpm sync --help`"),
+        (["sync", "--forc"], "No such option '--forc'", "run `skillpm sync --help`"),
+        (["sync", "--froze"], "No such option '--froze'. Did you mean '--frozen'?", "run `skillpm sync --help`"),
+        (["list", "--zzzz"], "No such option '--zzzz'", "run `skillpm list --help`"),
+        (["list", "extra"], "Got unexpected extra argument (extra)", "run `skillpm list --help`"),
+        (["sync", "--keep"], "Option '--keep' requires an argument", "run `skillpm sync --help`"),
         (["diff"], "no skill given", "skillpm diff -g NAME; `skillpm verify -g` lists the edited skills"),
-        (["prompt", "--budget", "many"], BUDGET.format("many"), "skillpm prompt --help"),
-        (["prompt", "--budget", "-1"], BUDGET.format("-1"), "skillpm prompt --help"),
-        (["search", "x", "--limit", "0"], LIMIT, "skillpm search --help"),
+        (["prompt", "--budget", "many"], BUDGET.format("many"), "run `skillpm prompt --help`"),
+        (["prompt", "--budget", "-1"], BUDGET.format("-1"), "run `skillpm prompt --help`"),
+        (["search", "x", "--limit", "0"], LIMIT, "run `skillpm search --help`"),
         (
             ["mcp", "--print-config"],
             "--print-config needs a host; known hosts: claude-code, codex, cursor, opencode",
             "for any other host, configure a stdio server with the command `skillpm mcp`",
         ),
-        (["show"], "Missing argument 'NAME'", "skillpm show --help"),
-        (["uninstall"], "Missing argument 'NAME...'", "skillpm uninstall --help"),
+        (["show"], "Missing argument 'NAME'", "run `skillpm show --help`"),
+        (["uninstall"], "Missing argument 'NAME...'", "run `skillpm uninstall --help`"),
         (
             ["sync", "--lock-timeout", "soon"],
             "Invalid value for '--lock-timeout': `soon` is not a number of 0 or more",
-            "skillpm sync --help",
+            "run `skillpm sync --help`",
         ),
         (
             ["install", "a", "--branch", "b", "--tag", "c"],
             "only one of --branch, --tag, --rev and --version can be used",
-            "skillpm install --help",
+            "run `skillpm install --help`",
         ),
-        (["install", "--as", "x"], "a SPEC is missing", "skillpm install --help"),
-        (["install", "--list"], "a SPEC is missing", "skillpm install --help"),
-        (["install", "--link"], "a SPEC is missing", "skillpm install --help"),
-        (["install", "--branch", "main"], "a SPEC is missing", "skillpm install --help"),
+        (["install", "--as", "x"], "a SPEC is missing", "run `skillpm install --help`"),
+        (["install", "--list"], "a SPEC is missing", "run `skillpm install --help`"),
+        (["install", "--link"], "a SPEC is missing", "run `skillpm install --help`"),
+        (["install", "--branch", "main"], "a SPEC is missing", "run `skillpm install --help`"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -151,7 +151,7 @@ def test_common_options_are_accepted_before_the_command(scene: CommandSandbox, w
 
 
 def test_common_options_without_a_command_are_a_usage_error(scene: CommandSandbox) -> None:
-    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   hint: skillpm --help\n[2]\n"
+    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   hint: run `skillpm --help`\n[2]\n"
 
 
 @pytest.mark.parametrize("group", ["backup", "cache", "config", "index", "registry"])

@@ -573,7 +573,7 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
         ),
         (
             ["-g", "work"],
-            "DIR cannot be used together with --global or --project\n!   hint: skillpm migrate --help\n[2]",
+            "DIR cannot be used together with --global or --project\n!   hint: run `skillpm migrate --help`\n[2]",
         ),
         (
             ["a-project"],

@@ -52,6 +52,6 @@ def test_a_folder_of_nothing(many: CommandSandbox) -> None:
     assert many.output("install", "./many/notes", "--all").startswith("! error: ./many/notes has no SKILL.md\n")
     assert many.output("install", "./many", "--all", "--as", "x") == expected_output("""\
 ! error: --as requires a single skill, but there are several
-!   hint: skillpm install --help
+!   hint: run `skillpm install --help`
 [2]
 """)

@@ -208,7 +208,7 @@ def test_init_with_project_is_init_in_that_folder(scene: CommandSandbox) -> None
 def test_init_accepts_only_one_place(scene: CommandSandbox, words: list[str]) -> None:
     assert scene.output("init", *words) == expected_output("""\
 ! error: DIR, --project and --global cannot be used together
-!   hint: skillpm init --help
+!   hint: run `skillpm init --help`
 [2]
 """)
     assert scene.render_tree() == ""
@@ -217,7 +217,7 @@ def test_init_accepts_only_one_place(scene: CommandSandbox, words: list[str]) ->
 def test_two_scopes_at_once_cannot_be_meant(project: CommandSandbox) -> None:
     assert project.output("list", "-g", "--project", ".") == expected_output("""\
 ! error: --global and --project cannot be used together
-!   hint: skillpm list --help
+!   hint: run `skillpm list --help`
 [2]
 """)
 

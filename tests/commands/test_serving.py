@@ -309,7 +309,8 @@ def test_a_rule_that_never_counts_is_told(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny", "*": "allow"})
 
     assert full.output("search", "reads", "--installed").splitlines()[-1] == (
-        "! warning: WORK/skills.json: permissions.deploy-*: this rule never applies: `*` after it matches the same names"
+        "! warning: WORK/skills.json: permissions.deploy-*: this rule never applies: "
+        "`*` after it matches the same names"
     )
 
 

@@ -143,7 +143,7 @@ def test_ci_is_strict_only_for_commands_that_name_no_skill(scene: CommandSandbox
 def test_locked_and_frozen_together_mean_nothing(project: CommandSandbox) -> None:
     assert project.output("sync", "--locked", "--frozen") == expected_output("""\
 ! error: --locked and --frozen cannot be used together
-!   hint: skillpm sync --help
+!   hint: run `skillpm sync --help`
 [2]
 """)
 

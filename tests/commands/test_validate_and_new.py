@@ -204,7 +204,7 @@ def test_lenient_and_fix_are_mutually_exclusive(sandbox: Sandbox) -> None:
     verdict = sandbox.run("validate", "--fix", "--lenient")
     assert (verdict.code, verdict.stderr) == (
         2,
-        "error: --lenient and --fix cannot be used together\n  hint: skillpm validate --help\n",
+        "error: --lenient and --fix cannot be used together\n  hint: run `skillpm validate --help`\n",
     )
 
 

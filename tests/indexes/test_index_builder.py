@@ -458,8 +458,9 @@ def test_installing_the_folder_of_an_index_has_a_hint(publisher: IndexPublisher)
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {publisher.index_folder} has no SKILL.md\n  hint: it is an index: `skillpm config set indexes.NAME.url "
-        f"{publisher.index_folder}`, then `skillpm install SKILL`\n",
+        f"error: {publisher.index_folder} has no SKILL.md\n"
+        f"  hint: it is an index: `skillpm config set indexes.NAME.url {publisher.index_folder}`, "
+        "then `skillpm install SKILL`\n",
     )
 
 

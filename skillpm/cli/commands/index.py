@@ -172,7 +172,7 @@ def _parse_name_and_version(subcommand: str, spec: str, folder: str, extra: Sequ
     valid = next((line for line in candidates if len(line) == ARGUMENT_COUNT and _split_version(line[0])), None)
     if extra and _split_version(spec):
         raise UsageError(
-            f"unexpected argument `{sanitize(' '.join(extra), 60)}`", hint=f"skillpm index {subcommand} --help"
+            f"unexpected argument `{sanitize(' '.join(extra), 60)}`", hint=f"run `skillpm index {subcommand} --help`"
         )
     command_line = f"did you mean `{join(['skillpm', 'index', subcommand, *valid])}`?" if valid else ""
     raise UsageError(

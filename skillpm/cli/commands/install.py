@@ -69,7 +69,7 @@ def command(specs: tuple[str, ...], list_only: bool, **flags: Any) -> None:  # n
     if not specs and not flags["bundled"]:
         source_options = ("alias", "all_skills", "link", "path", "branch", "tag", "rev", "version")
         if list_only or any(flags[name] for name in source_options):
-            raise UsageError("a SPEC is missing", hint="skillpm install --help")
+            raise UsageError("a SPEC is missing", hint="run `skillpm install --help`")
         print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
         return
     request = _build_request(specs, flags)

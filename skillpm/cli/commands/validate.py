@@ -28,7 +28,7 @@ Examples:
 def command(paths: tuple[str, ...], lenient: bool, fix: bool, **flags: Any) -> int:  # noqa: FBT001  (flags)
     """Check skills against the Agent Skills specification. Changes nothing without --fix."""
     if lenient and fix:
-        raise UsageError("--lenient and --fix cannot be used together", hint="skillpm validate --help")
+        raise UsageError("--lenient and --fix cannot be used together", hint="run `skillpm validate --help`")
     call = create_invocation(flags)
     skills = validate(call.context, paths, repair=fix)
     accepted = [skill for skill in skills if (skill.report.loadable if lenient else skill.report.valid)]

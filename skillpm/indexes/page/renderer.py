@@ -25,7 +25,7 @@ from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.header import compute_index_digest
 from skillpm.indexes.page.skill_entry import SkillPage
 
-PAGE_VERSION = 1  # increase whenever the same SKILL.md gives another page entry
+PAGE_VERSION = 2  # raised whenever the same SKILL.md gives another page
 SKILLS_PER_PART = 16  # few enough to decompress at once, enough to compress well
 # Concatenated in this order: each file uses only what is defined above it while it is loaded.
 SCRIPTS = ("dom.js", "data.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
