@@ -584,7 +584,7 @@ def test_an_unavailable_skill_does_not_stop_the_others(there: CommandSandbox, ac
     said = there.run("import", check=True)
 
     assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
-        "warning: npm: not imported: it comes with the npm package @acme/x; its folder there can be installed as a "
+        "warning: npm: not imported: it comes with the npm package @acme/x; install its folder in node_modules as a "
         "local one (skills-lock.json: skills.npm)",
         "warning: Bad Name: not imported: invalid skill name `Bad Name` (skills-lock.json: skills.Bad Name)",
         "warning: gone: not imported: https://github.com/acme/skills has no folder `skills/gone` "
@@ -686,7 +686,7 @@ def test_an_invalid_commit_is_reported(there: CommandSandbox, commit: Any) -> No
 
     assert said.code == 1
     assert re.match(
-        r"warning: pdf: not imported: expected a (string|whole commit id), got ", said.stderr.splitlines()[1]
+        r"warning: pdf: not imported: expected a (string|full commit id), got ", said.stderr.splitlines()[1]
     )
 
 

@@ -92,7 +92,7 @@ def test_a_project_without_its_manifest_is_not_user_scope(project: CommandSandbo
     before = project.full_snapshot
     told = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.output(*words) == told.replace("empty skills.json\n", "empty skills.json; use `-g` for user scope\n")
+    assert project.output(*words) == told.replace("skillpm init`\n", "skillpm init`; use `-g` for user scope\n")
     assert project.output(*words, cwd="below") == project.output(*words)
     assert project.output(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
     assert project.full_snapshot == before

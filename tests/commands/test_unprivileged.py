@@ -304,7 +304,7 @@ def test_a_cache_that_may_only_be_read_is_read(project: CommandSandbox, url: str
     shutil.rmtree(project.work / ".agent-skills")
 
     assert project.output("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
-    assert "cannot be written" in project.output("install", "testing")
+    assert "is not writable" in project.output("install", "testing")
 
 
 def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(project: CommandSandbox, url: str) -> None:

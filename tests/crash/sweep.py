@@ -115,13 +115,13 @@ class Sweep:
         whys = (
             OS_ERROR_REASONS[error],
             os.strerror(error).lower(),
-            "there is no room",
+            "no space left",
             "cannot write to the git cache",
         )
         if ended.code and not any(why in ended.stderr.lower() for why in whys):
-            found.append(f"nobody is told why: {ended}")
+            found.append(f"no reason in the error: {ended}")
         if ended.code and not ("\n  where: " in ended.stderr and "\n  hint: " in ended.stderr):
-            found.append(f"nobody is told where, or what to hint: {ended}")
+            found.append(f"no place or hint in the error: {ended}")
         about = f"{moment} of {len(self.calls)}, {errno.errorcode[error]} for {' '.join(refused)}"
         return [f"{about}: {violation}" for violation in found]
 

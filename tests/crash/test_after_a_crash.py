@@ -409,7 +409,7 @@ def test_half_an_entry_of_the_store_is_in_nobodys_way(project: CommandSandbox) -
     code = (
         "import os, sys, threading; from skillpm import cachedir; path = sys.argv[1];"
         "open(f'{path}.{os.getpid()}-{threading.get_ident()}.new', 'w').close();"
-        "cachedir.put(path, sys.stdin.buffer.read())"
+        "cachedir.write_cache_file(path, sys.stdin.buffer.read())"
     )
     entry.unlink()
 

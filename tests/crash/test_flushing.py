@@ -71,7 +71,11 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-@pytest.mark.parametrize("name", STORIES)
+# Only a change to installed skills has a journal, and so an order of flushes: an index and a cache can be built again.
+JOURNALED = sorted({*STORIES} - {"cache prune", "doctor", "index build", "index prune"})
+
+
+@pytest.mark.parametrize("name", JOURNALED)
 def test_everything_is_flushed_before_anything_relies_on_it(name: str, folder: Path) -> None:
     calls = Sweep(name, folder).calls
     disk = Disk()

@@ -164,9 +164,9 @@ def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
     assert (
         scene.run("doctor").stdout.splitlines()[:3]
         == expected_output(f"""\
-note: what replaced skills left behind, and what belongs to somebody else
+note: files of replaced skills that skillpm may not delete
     where: {scene.work}/{left}
-    hint: remove it as its owner
+    hint: delete them as their owner
 """).splitlines()
     )
     os.chown(next((scene.work / left).rglob("__pycache__")), 0, 0)
