@@ -119,19 +119,19 @@ SPECS = {
         words="install testing --tag v1",
         code=2,
         message="--tag cannot be used with `testing`",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
     "--link and a repository": Case(
         words="install URL@docx --link",
         code=2,
         message="--link cannot be used with `URL@docx`",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
     "two refs": Case(
         words="install URL#main@docx --tag v1",
         code=2,
         message="`URL#main@docx` already has a ref, which conflicts with --tag",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
     "half a commit": Case(
         words="install URL@docx --rev abc123",
@@ -143,7 +143,7 @@ SPECS = {
         words="install URL --all --as one",
         code=2,
         message="--as requires a single skill, but there are several",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
     "--as and a bad name": Case(
         words=["install", "URL@docx", "--as", "Bad Name"], code=2, message="invalid skill name `Bad Name`", hint=NAMES
@@ -152,13 +152,13 @@ SPECS = {
         words="install testing --as mine",
         code=2,
         message="--as cannot be used with `testing`: skills of an index and bundled ones keep their names",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
     "--list without a repository": Case(
         words="install testing --list",
         code=2,
         message="`testing` is neither a repository nor a site, so there is nothing to list",
-        hint="skillpm install --help",
+        hint="run `skillpm install --help`",
     ),
 }
 
