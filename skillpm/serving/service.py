@@ -104,8 +104,7 @@ class SkillService:
         if len(matches) > 1 and not guess:
             raise AmbiguousSkillName(name, names_of(matches))
         if not matches:
-            similar = suggest_names(name, visible.cards, visible.search_texts)
-            raise SkillNotFound(name, similar, is_disabled=name.strip() in self._get_permissions().disabled)
+            raise SkillNotFound(name, suggest_names(name, visible.cards, visible.search_texts))
         if self.registry.check(matches):
             return self.visible.get(
                 matches[0].name, matches[0]
