@@ -6,11 +6,13 @@ Nothing is changed here; see `reconciler.py`.
 import os
 import stat
 import sys
+from posixpath import dirname
 from typing import Literal
 
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
+from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.layout import Layout, LinkFolders
 
@@ -93,3 +95,21 @@ def choose_link_kind(mode: str) -> str:
     if mode in {"copy", "symlink", "junction"}:
         return mode
     return "junction" if os.name == "nt" else "symlink"
+
+
+def record_created_folders(old_receipt: Receipt, new_receipt: Receipt, folders: LinkFolders) -> Receipt:
+    """Return the receipt with the folders that its links require to be created.
+
+    These are the agent folders that do not exist before the first link, and in a project also the host's folder above
+    (`.claude` for `.claude/skills`). Folders without links are dropped from the record.
+    """
+    linked = {folder for folder, links in new_receipt.links.items() if links}
+    created = {*old_receipt.folders}
+    for folder in linked - old_receipt.links.keys():
+        path = folders.path(folder)
+        if not os.path.lexists(path):
+            created.add(folder)
+            if folders.boundary and not os.path.lexists(os.path.dirname(path)):
+                created.add(dirname(folder))
+    used = linked | {dirname(folder) for folder in linked}
+    return new_receipt.replace(folders=tuple(sorted(created & used)))

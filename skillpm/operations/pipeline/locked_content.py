@@ -15,9 +15,9 @@ from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
+from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
 from skillpm.operations.pipeline.plan import InstallPlan
-from skillpm.operations.pipeline.registry_plan import plan_registry
 from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.fetchers.base import variant_of
 from skillpm.formats.index_sources import ConfiguredIndex
@@ -13,17 +15,23 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.installer.actions import Action, InstallOptions, plan_actions
 from skillpm.installer.disk_state import InstalledState, read_installed_states, walk_files
-from skillpm.installer.layout import Layout, load_receipt
+from skillpm.installer.layout import Layout, load_receipt, read_registry_text
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.installer.links.reconciler import record_created_folders
-from skillpm.installer.stat_cache import read_stat_cache
+from skillpm.installer.links.state import record_created_folders
+from skillpm.installer.stat_cache import StatCache, read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.blockers import apply_link_plan, check_keep_names
-from skillpm.operations.pipeline.local_skills import make_orphan_actions, mark_edited_links
+from skillpm.operations.pipeline.blockers import apply_link_plan, check_keep_names, is_unmanaged
+from skillpm.operations.pipeline.local_skills import (
+    LocalSkills,
+    escaping_link_messages,
+    make_orphan_actions,
+    mark_edited_links,
+)
 from skillpm.operations.pipeline.lock_resolution import render_lockfile
-from skillpm.operations.pipeline.registry_plan import ExpectedRegistry, plan_expected_registry
 from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_links
+from skillpm.registry.build_state import BuildResult
+from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.settings import Settings
 from skillpm.store import Store
 
@@ -70,6 +78,56 @@ class InstallPlan(Value):
         if new.digest is None:
             return old.pin != new.pin  # a live link has no content but its target
         return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
+
+
+class ExpectedRegistry(Value):
+    """The registry as far as it can be planned before anything is fetched."""
+
+    # The present text.
+    before: str | None
+    # The registry after the change; None if it depends on skills that are not fetched yet.
+    built: BuildResult | None
+    # What is listed beside the skills of the lockfile.
+    listed: BuildResult
+    # Skills that the actions decide on: all others are local.
+    decided: AbstractSet[SkillName]
+
+    @property
+    def local_skills(self) -> LocalSkills:
+        """The skills that are in the registry and not in the lockfile."""
+        local = {name: entry for name, entry in self.listed.entries.items() if name not in self.decided}
+        return LocalSkills.from_entries(local, self.listed.disabled)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to report about the listed skills."""
+        messages = [f"{sanitize(warning.path, 80)}: {warning.message}" for warning in self.listed.warnings]
+        return escaping_link_messages(self.listed.problems) + messages
+
+
+def plan_expected_registry(
+    layout: Layout,
+    files: ProjectFiles,
+    receipts: tuple[Receipt, Receipt],
+    stat_cache: StatCache,
+    disk: Mapping[SkillName, InstalledState],
+    actions: Sequence[Action],
+) -> ExpectedRegistry:
+    """Build the registry for the actions. `receipts` are the present one and that after the change."""
+    receipt, after = receipts
+    before = read_registry_text(layout)
+    prior = load_prior_state(layout, before, stat_cache)
+    decided = {action.name for action in actions if not is_unmanaged(action, receipt)}
+    built = None
+    # If no folder comes or goes, registry and receipt are known now: whether they change decides whether there is
+    # anything to do at all.
+    if not any(action.verb in {"add", "update", "remove"} for action in actions):
+        intact = {name for name, state in disk.items() if state.kind == "intact"}
+        built = build_registry(layout, after, prior, PendingChanges(intact_skills=intact), disabled=files.disabled)
+    listed = built or build_registry(
+        layout, after, prior, PendingChanges(removed_skills=decided), disabled=files.disabled
+    )
+    return ExpectedRegistry(before=before, built=built, listed=listed, decided=decided)
 
 
 def update_receipt(
