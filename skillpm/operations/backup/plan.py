@@ -12,7 +12,7 @@ from skillpm.operations.backup.agent_folders import check_origin, plan_agent_res
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
-from skillpm.operations.pipeline.registry_plan import plan_local_change
+from skillpm.operations.pipeline.local_change import plan_local_change
 from skillpm.settings import Settings
 
 

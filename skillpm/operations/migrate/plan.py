@@ -21,7 +21,7 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
-from skillpm.operations.pipeline.registry_plan import plan_local_change
+from skillpm.operations.pipeline.local_change import plan_local_change
 from skillpm.settings import Settings
 
 
