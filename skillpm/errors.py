@@ -2,23 +2,6 @@
 
 An error has three texts: what happened (`message`), where (`where`: file, key, line), and what to try (`hint`). `code`
 is a stable kebab-case identifier for programs (docs/errors.md lists them); `exit_code` is the exit code of the process.
-
-    SkillpmError
-    ├── UsageError            usage               2   invalid arguments, options or variables
-    ├── DocumentError         document                a manifest, lockfile, receipt or registry cannot be read
-    │   └── NewerDocument     newer-format            ... because a newer skillpm wrote it
-    ├── NotFoundError         not-found               a skill, ref, folder or repository does not exist
-    ├── ConflictError         conflict                two things need the same name, or no versions satisfy all ranges
-    ├── BlockedError          modified                a local change would be lost
-    ├── LockfileOutdated      lockfile-outdated       the lockfile does not satisfy the manifest
-    ├── DigestMismatch        digest-mismatch         downloaded content does not match the lockfile
-    ├── RefusedError          refused                 a skill breaks a rule for what may be installed
-    ├── NotAllowedError       not-allowed             permissions deny a skill, or require confirmation
-    ├── FetchError            fetch                   a request to a server, or a git command, failed
-    ├── OfflineError          offline                 not cached, and the network is disabled
-    ├── BusyError             busy                    another skillpm holds the lock
-    ├── ManySkillsError       choose                  a repository contains several skills, and none is selected
-    └── FileError             file                    a file operation failed
 """
 
 from collections.abc import Sequence

@@ -63,12 +63,10 @@ def read_text(path: str) -> str | None:
     """Return a document's text, or None if the file does not exist. Raises `DocumentError` if it is not UTF-8."""
     try:
         return read_regular_file(path).decode()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         raise DocumentError("this document is not UTF-8", where=path) from error
-    except NotADirectoryError:
-        return None
     except OSError as error:
         raise FileError(
             f"cannot read: {OS_ERROR_REASONS.get(error.errno or 0, error.strerror or '')}", where=path
@@ -184,10 +182,8 @@ def sync_file(path: str) -> None:
 
 def discard_file(path: str) -> None:
     """Remove a file or link if it exists."""
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        return
 
 
 def remove_tree(path: str) -> None:

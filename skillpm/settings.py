@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from skillpm.core.exclude_newer import parse_cutoff
-from skillpm.core.file_tree import Limits
+from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import UsageError

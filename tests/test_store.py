@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.core.digest import Digest, content_hash
-from skillpm.core.file_tree import FileTree, Limits, SourceEntry
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.core.limits import Limits
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import FileError
 from skillpm.store import MAGIC, Store, StoreDamaged

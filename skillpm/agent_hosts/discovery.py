@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from skillpm.agent_hosts.layouts import (
@@ -14,8 +15,8 @@ from skillpm.agent_hosts.layouts import (
     find_candidates,
     is_escaping_link,
 )
-from skillpm.agent_hosts.precedence import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
 from skillpm.agent_hosts.roots import SearchRoot
+from skillpm.agent_hosts.shadowing import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.host_profile import HostProfile
@@ -24,6 +25,7 @@ from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.head import SkillHead
 
 EMPTY_HEAD = SkillHead("", "", "")
+BY_NAME = attrgetter("name")  # sorting is stable: it keeps the order of precedence within a name
 
 
 class Scanner:
@@ -153,8 +155,8 @@ def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCac
                     if skill is not None:
                         yield skill
 
-    result = resolve_precedence(discovered(), roots, keep_both=profile.duplicates == "both")
-    skills = sorted((skill for skill in result.skills if _is_compatible(profile, skill, warn)), key=_sort_key)
+    seen, shadowed, duplicates = resolve_precedence(discovered(), roots, keep_both=profile.duplicates == "both")
+    skills = sorted((skill for skill in seen if _is_compatible(profile, skill, warn)), key=BY_NAME)
     for first, second in pairwise(skills):
         if first.name == second.name:
             warn(
@@ -167,8 +169,8 @@ def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCac
         shows_both=profile.duplicates == "both",
         roots=tuple(roots),
         skills=tuple(skills),
-        shadowed=tuple(sorted(result.shadowed, key=_sort_key)),
-        again=tuple(sorted(result.duplicates, key=_sort_key)),
+        shadowed=tuple(sorted(shadowed, key=BY_NAME)),
+        again=tuple(sorted(duplicates, key=BY_NAME)),
         warnings=tuple(warnings),
     )
 
@@ -180,8 +182,3 @@ def _is_compatible(profile: HostProfile, skill: FoundSkill, warn: WarnAt) -> boo
         return True
     warn(skill.path, f"only compatible with `{sanitize(declared, 60)}`, so {profile.id} ignores it")
     return False
-
-
-def _sort_key(item: FoundSkill | Shadowed | Duplicate) -> str:
-    """Sort by name only: Python's sort is stable and keeps the order of precedence within a name."""
-    return item.name

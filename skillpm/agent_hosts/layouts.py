@@ -5,19 +5,23 @@ end.
 """
 
 import errno
+import json
 import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from skillpm.agent_hosts.registry_layout import list_registered_skills
 from skillpm.agent_hosts.roots import SearchRoot
+from skillpm.core.names import path_problem
+from skillpm.core.text import one_line, sanitize
 from skillpm.files import OS_ERROR_REASONS, is_below
 from skillpm.formats.host_profile import Layout
+from skillpm.installer.skill_file import read_regular_file
 
 SKILL_FILE, LOWERCASE_SKILL_FILE = "SKILL.md", "skill.md"
 SKIPPED_FOLDERS = frozenset([".git", "node_modules"])
 NON_SKILL_STEMS = frozenset(["readme", "changelog", "license", "contributing", "skill"])
 MAX_FOLDERS = 100_000
+MAX_REGISTRY_SIZE = 16_000_000  # bytes; hostile JSON takes up to sixty times its size in memory
 WarnAt = Callable[[str, str], None]  # called with a path and a message
 
 
@@ -71,7 +75,7 @@ def _walk_tree(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
                 if not is_skill or root.profile_root.nested:
                     # Broken links inside a skill do not concern discovery.
                     in_skill = is_skill or folder.in_skill
-                    warn_below = _ignore_warning if in_skill else warn
+                    warn_below = (lambda _path, _message: None) if in_skill else warn
                     next_level += [
                         _Folder(e.is_symlink(), e.path, in_skill)
                         for e in entries
@@ -100,9 +104,46 @@ def _walk_category(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
 
 
 def _walk_registry(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
-    """The entries of a `skills.json` whose files exist."""
-    for entry in list_registered_skills(root.path, warn):
-        yield CandidateFile(entry.path, entry.name, registered=(entry.name, entry.description))
+    """The entries of another tool's `skills.json`, which is untrusted, whose files exist."""
+    file = f"{root.path}/skills.json"
+    real_folder = os.path.realpath(root.path)
+    for index, entry in enumerate(_read_registry(file, warn)):
+        where = f"skills.{index}"
+        fields = entry if isinstance(entry, dict) else {}
+        name, path, description = (fields.get(key) for key in ("name", "filePath", "description"))
+        if not isinstance(name, str) or not name.strip() or not isinstance(path, str):
+            warn(file, f"{where}: an entry needs a `name` and a `filePath`")
+        elif problem := path_problem(path.removeprefix("./")):
+            warn(
+                file,
+                f"{where}: the filePath of `{sanitize(name, 60)}` {problem}, so it is refused: {sanitize(path, 80)}",
+            )
+        elif not os.path.isfile(full := os.path.join(root.path, path.removeprefix("./"))):
+            warn(file, f"{where}: the file of `{sanitize(name, 60)}` is missing: {sanitize(path, 80)}")
+        elif not is_below(os.path.realpath(full), real_folder):
+            warn(file, f"{where}: the filePath of `{sanitize(name, 60)}` points outside the folder, so it is refused")
+        else:
+            title = one_line(name)
+            summary = one_line(description) if isinstance(description, str) else ""
+            yield CandidateFile(full, title, registered=(title, summary))
+
+
+def _read_registry(file: str, warn: WarnAt) -> list[object]:
+    problem = "not a registry: `skills` is not a list"
+    try:
+        data = read_regular_file(file, MAX_REGISTRY_SIZE + 1)[0]
+        if len(data) > MAX_REGISTRY_SIZE:
+            problem = f"over {MAX_REGISTRY_SIZE} bytes, so it is not read"
+        elif isinstance(top := json.loads(data), dict) and isinstance(skills := top.get("skills"), list):
+            return skills
+    except FileNotFoundError:
+        problem = "missing, so the folder has no skills"
+    except OSError as error:
+        problem = error.strerror or "cannot be read"
+    except (ValueError, RecursionError):
+        problem = "invalid JSON"
+    warn(file, problem)
+    return []
 
 
 def _list_flat_files(folder: str, root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
@@ -146,10 +187,6 @@ def _is_searchable(entry: os.DirEntry[str], root: SearchRoot, warn: WarnAt) -> b
     except OSError as error:
         warn(entry.path, f"cannot be inspected: {describe_error(error)}")
         return False
-
-
-def _ignore_warning(path: str, message: str) -> None:
-    """Discard a warning."""
 
 
 def is_escaping_link(path: str, root: SearchRoot, warn: WarnAt) -> bool:

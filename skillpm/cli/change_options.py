@@ -1,16 +1,35 @@
 """Options of the commands that fetch skills or change the skills directory."""
 
+import math
 from shlex import join
+from typing import Any
 
 import click
 
-from skillpm.cli.option_types import NUMBER
-from skillpm.cli.options import Function, Invocation, scope_options
+from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.errors import UsageError
 from skillpm.installer.actions import InstallOptions
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
 
+
+class NumberParam(click.ParamType[float]):
+    """A number of seconds or days, 0 or more: unlike `click.FloatRange`, it refuses `nan` and `inf`."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raise `BadParameter` for anything else."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            self.fail(f"`{str(value)[:40]}` is not a number of 0 or more", param, ctx)
+        return number
+
+
+NUMBER = NumberParam()
 lock_timeout_option = click.option(
     "--lock-timeout",
     type=NUMBER,
@@ -23,50 +42,29 @@ insecure_host_option = click.option(
 )
 
 
-def fetch_options(function: Function) -> Function:
-    """Add the options for fetching, for a scope and for output."""
-    return scope_options(network_options(function))
-
-
-def network_options(function: Function) -> Function:
-    """Add the options for network access."""
-    for option in (
-        insecure_host_option,
-        click.option("--offline", is_flag=True, help="Use only cached content; make no network requests."),
-    ):
-        function = option(function)
-    return function
-
-
-def change_options(function: Function) -> Function:
-    """Add the options of commands that change the skills directory, and those for fetching."""
-    for option in (
-        lock_timeout_option,
-        click.option("--force", is_flag=True, help="Replace conflicting files, after backing them up."),
-        click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
-        dry_run_option,
-    ):
-        function = option(function)
-    return fetch_options(function)
-
-
-def exclude_newer_option(function: Function) -> Function:
-    """Add the option of commands that select versions."""
-    return click.option(
-        "--exclude-newer",
-        metavar="WHEN",
-        help="Ignore versions newer than an age or date: '7 days', 12h, 2026-01-31, or a timestamp.",
-    )(function)
-
-
-def lock_policy_options(function: Function) -> Function:
-    """Add `--locked` and `--frozen`."""
-    for option in (
-        click.option("--frozen", is_flag=True, help="Use the lockfile as is, without resolving."),
-        click.option("--locked", is_flag=True, help="Fail if the lockfile is not up to date."),
-    ):
-        function = option(function)
-    return function
+# For commands that select versions.
+exclude_newer_option = click.option(
+    "--exclude-newer",
+    metavar="WHEN",
+    help="Ignore versions newer than an age or date: '7 days', 12h, 2026-01-31, or a timestamp.",
+)
+network_options = combine_options(
+    click.option("--offline", is_flag=True, help="Use only cached content; make no network requests."),
+    insecure_host_option,
+)
+fetch_options = combine_options(scope_options, network_options)
+# For commands that change the skills directory.
+change_options = combine_options(
+    fetch_options,
+    dry_run_option,
+    click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
+    click.option("--force", is_flag=True, help="Replace conflicting files, after backing them up."),
+    lock_timeout_option,
+)
+lock_policy_options = combine_options(
+    click.option("--locked", is_flag=True, help="Fail if the lockfile is not up to date."),
+    click.option("--frozen", is_flag=True, help="Use the lockfile as is, without resolving."),
+)
 
 
 def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) -> ChangeOptions:

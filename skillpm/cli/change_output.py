@@ -4,10 +4,8 @@ from collections import Counter
 from typing import Any
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import pluralize
 from skillpm.installer.actions import Action
-from skillpm.operations.enable import EnableResult
 from skillpm.operations.pipeline.change import ChangeResult
 
 ACTION_SYMBOLS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
@@ -60,13 +58,11 @@ def print_change(invocation: Invocation, result: ChangeResult, *, documents: str
         console.print_line(
             _format_action(action), **({"fg": ACTION_COLORS[action.verb]} if action.verb in ACTION_COLORS else {})
         )
-    console.print_line("\n".join(wrap_text(_format_summary(result, reported, documents), indent=2, is_stdout=True)))
+    console.print_wrapped(_format_summary(result, reported, documents))
     for note in result.notes:
-        for line in wrap_text(note, indent=2):
-            console.print_message(line)
+        console.print_message(note)
     if result.next_step and result.is_changed:
-        for line in wrap_text(f"next: {result.next_step}", indent=6):
-            console.print_message(line)
+        console.print_message(f"next: {result.next_step}", indent=6)
 
 
 def _is_reported(action: Action) -> bool:
@@ -90,20 +86,3 @@ def _format_summary(result: ChangeResult, reported: list[Action], documents: str
     counts = Counter(action.outcome or PAST_TENSES[action.verb] for action in reported)
     outcome = ", ".join(f"{verb} {counts[verb]}" for verb in sorted(counts, key=SUMMARY_ORDER.index))
     return f"would have {outcome}: {skills}" if result.is_dry_run else f"{outcome}: {skills}"
-
-
-def print_enable_result(invocation: Invocation, result: EnableResult) -> None:
-    """Print the change that `enable` or `disable` made, then all disabled skills."""
-    change = result.change
-    if invocation.console.as_json:
-        value = {"changed": change.is_changed and not change.is_dry_run, "disabled": dict(result.disabled)}
-        invocation.console.print_json(
-            {**value, **({"dryRun": True} if change.is_dry_run else {}), "actions": change_to_json(change)["actions"]}
-        )
-        return
-    print_change(invocation, change, documents="manifest and registry")
-    if not invocation.console.quiet:
-        disabled = [
-            name if agents is True else f"{name} (for {', '.join(agents)})" for name, agents in result.disabled.items()
-        ]
-        invocation.console.print_message(f"disabled: {', '.join(disabled)}" if disabled else "no skill is disabled")

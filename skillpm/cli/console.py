@@ -12,90 +12,66 @@ import click
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import HIDDEN, redact_credentials, sanitize
 
-# Seconds until a task is shown; most tasks end before.
+# Seconds until a task is shown, in a terminal and elsewhere; most tasks end before.
 DISPLAY_DELAY = 0.4
 LOG_DELAY = 10.0
 
 
-class TerminalProgress:
-    """A spinner for each task under way. Thread-safe."""
+class TaskProgress:
+    """Shows each task that takes long: in a terminal with a spinner, elsewhere with one plain line. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_terminal: bool, delay: float = 0) -> None:
+        self._is_terminal = is_terminal
+        self._delay = delay or (DISPLAY_DELAY if is_terminal else LOG_DELAY)
         self._lock = threading.RLock()
-        self._tasks: dict[str, Any] = {}
-        self._display: Any = None
-        self._timer: threading.Timer | None = None
-
-    def start_task(self, what: str) -> None:
-        """Show a task, unless it ends within `DISPLAY_DELAY`."""
-        with self._lock:
-            self._tasks[what] = None if self._display is None else self._display.add_task(sanitize(what), total=None)
-            if self._timer is None:
-                self._timer = threading.Timer(DISPLAY_DELAY, self._start_display)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def finish_task(self, what: str) -> None:
-        """Remove a task, and the display with the last one."""
-        with self._lock:
-            task = self._tasks.pop(what, None)
-            if self._display is not None and task is not None:
-                self._display.remove_task(task)
-            if not self._tasks:
-                self.stop()
-
-    def stop(self) -> None:
-        """Remove the display, so that something else can be printed."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if self._display is not None:
-                self._display.stop()
-                self._display = None
-
-    def _start_display(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  (30 ms, spent only while the user waits)
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-        with self._lock:
-            if self._tasks and self._display is None and self._timer is not None:
-                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-                self._display = Progress(*columns, console=Console(stderr=True), transient=True)
-                self._display.start()
-                for what in self._tasks:
-                    self._tasks[what] = self._display.add_task(sanitize(what), total=None)
-
-
-class LogProgress:
-    """Progress for output that is not a terminal: one plain line for each task that takes long. Thread-safe."""
-
-    def __init__(self, delay: float = LOG_DELAY) -> None:
-        self._delay = delay
         self._timers: dict[str, threading.Timer] = {}
-        self._lock = threading.Lock()
+        self._spinners: dict[str, Any] = {}
+        self._display: Any = None
 
     def start_task(self, what: str) -> None:
-        """Print a line for a task, unless it ends within the delay."""
-        timer = threading.Timer(self._delay, self._print_line, [what])
+        """Show a task, unless it ends within the delay."""
+        timer = threading.Timer(self._delay, self._show, [what])
         timer.daemon = True
         with self._lock:
             self._timers[what] = timer
         timer.start()
 
     def finish_task(self, what: str) -> None:
-        """Cancel the line of a task."""
+        """Remove a task, and the display with the last one."""
         with self._lock:
-            timer = self._timers.pop(what, None)
-        if timer is not None:
-            timer.cancel()
+            if (timer := self._timers.pop(what, None)) is not None:
+                timer.cancel()
+            if (spinner := self._spinners.pop(what, None)) is not None:
+                self._display.remove_task(spinner)
+                if not self._spinners:
+                    self.stop()
 
     def stop(self) -> None:
-        """Do nothing: there is no display to remove."""
+        """Remove the display, so that something else can be printed; it returns after the delay."""
+        with self._lock:
+            if self._display is not None:
+                self._display.stop()
+                self._display = None
+                hidden, self._spinners = self._spinners, {}
+                for what in hidden:
+                    self.start_task(what)
 
-    def _print_line(self, what: str) -> None:
-        sys.stderr.write(f"still {sanitize(what)} ({self._delay:g} s)\n")
-        sys.stderr.flush()
+    def _show(self, what: str) -> None:
+        if not self._is_terminal:
+            sys.stderr.write(f"still {sanitize(what)} ({self._delay:g} s)\n")
+            sys.stderr.flush()
+            return
+        from rich.console import Console  # noqa: PLC0415  (30 ms, spent only while the user waits)
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        with self._lock:
+            if what not in self._timers:
+                return
+            if self._display is None:
+                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+                self._display = Progress(*columns, console=Console(stderr=True), transient=True)
+                self._display.start()
+            self._spinners[what] = self._display.add_task(sanitize(what), total=None)
 
 
 class Console:
@@ -109,7 +85,7 @@ class Console:
         self.uses_color = color and sys.stdout.isatty()
         self.uses_stderr_color = color and sys.stderr.isatty()
         hides_progress = as_json or quiet or verbose
-        self._progress = None if hides_progress else TerminalProgress() if sys.stderr.isatty() else LogProgress()
+        self._progress = None if hides_progress else TaskProgress(is_terminal=sys.stderr.isatty())
 
     def print_json(self, value: Any) -> None:
         """Print a value as JSON; nothing else may be printed to stdout."""
@@ -125,17 +101,21 @@ class Console:
         sys.stdout.write(escape_controls("\n".join(lines)) + "\n")
         sys.stdout.flush()  # keeps messages on stderr below them where both go to one file (`> log 2>&1`)
 
+    def print_wrapped(self, text: str, *, indent: int = 2, **style: Any) -> None:
+        """Print a line to stdout, wrapped in a terminal."""
+        self.print_line("\n".join(wrap_text(text, indent=indent, is_stdout=True)), **style)
+
     def print_raw(self, text: str) -> None:
         """Print text for an agent unchanged, tabs included; it was sanitized when it was rendered."""
         if text:
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
             sys.stdout.flush()
 
-    def print_message(self, text: str) -> None:
-        """Print a message to stderr, unless `--quiet` or `--json` is set."""
+    def print_message(self, text: str, *, indent: int = 2) -> None:
+        """Print a message to stderr, wrapped in a terminal, unless `--quiet` or `--json` is set."""
         if not self.quiet and not self.as_json:
             self._stop_progress()
-            for line in wrap_text(escape_controls(redact_credentials(text)), indent=2):
+            for line in wrap_text(escape_controls(redact_credentials(text)), indent=indent):
                 click.echo(line, err=True)
 
     def start_task(self, what: str) -> None:

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import wraps
+from inspect import signature
+from typing import Any
 
 import click
 
@@ -14,7 +16,8 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.settings import read_settings
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
 
 
 def _exit_on_signals() -> None:
@@ -29,7 +32,19 @@ def _exit_on_signals() -> None:
             signal.signal(getattr(signal, name), exit_on_signal)
 
 
-CONFLICTING_SCOPES = "--global and --project cannot be used together"
+def read_scope_flags(flags: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return --global and --project. Raises `UsageError` if both were given."""
+    user, project = flags["user"], flags["project"] or ""
+    if user and project:
+        raise UsageError("--global and --project cannot be used together")
+    return user, project
+
+
+def create_console(flags: Mapping[str, Any]) -> Console:
+    """Create the console of a command from the options for output."""
+    return Console(
+        as_json=flags["as_json"], quiet=flags["quiet"], verbose=flags["verbose"], color=not flags["no_color"]
+    )
 
 
 class Invocation(Value):
@@ -42,46 +57,53 @@ class Invocation(Value):
     @property
     def scope(self) -> Scope:
         """The scope the command works in. Raises `UsageError` if both --global and --project were given."""
-        user, project = self.flags["user"], self.flags["project"] or ""
-        if user and project:
-            raise UsageError(CONFLICTING_SCOPES)
+        user, project = read_scope_flags(self.flags)
         return find_scope(self.context.settings, user=user, project=project)
 
 
-def output_options(function: Function) -> Function:
-    """Add the options for output: the only ones of a command without a scope."""
-    for option in reversed(
-        [
-            click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-            click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
-            click.option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
-            click.option("--no-color", is_flag=True, help="Disable colors (also: NO_COLOR)."),
-        ]
-    ):
-        function = option(function)
-    return function
+def combine_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds several options; the help lists them in this order."""
+
+    def add_options(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add_options
 
 
-def scope_options(function: Function) -> Function:
-    """Add the options that select a scope, and those for output."""
-    for option in (
-        click.option("--project", metavar="DIR", help="Use the project in DIR."),
-        click.option("-g", "--global", "user", is_flag=True, help="Use the user scope (~/.agent-skills)."),
-    ):
-        function = option(function)
-    return output_options(function)
+def _pass_invocation(function: Function) -> Function:
+    """Call a function that has a parameter `call` with an `Invocation` of the options that are not its parameters."""
+    parameters = {*signature(function).parameters}
+
+    @wraps(function)
+    def run(**flags: Any) -> Any:
+        own = {name: flags.pop(name) for name in parameters - {"call"}}
+        return function(create_invocation(flags), **own)
+
+    return run if "call" in parameters else function
+
+
+# The only options of a command without a scope.
+output_options = combine_options(
+    click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
+    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    click.option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
+    click.option("--no-color", is_flag=True, help="Disable colors (also: NO_COLOR)."),
+    _pass_invocation,
+)
+scope_options = combine_options(
+    output_options,
+    click.option("-g", "--global", "user", is_flag=True, help="Use the user scope (~/.agent-skills)."),
+    click.option("--project", metavar="DIR", help="Use the project in DIR."),
+)
 
 
 def create_invocation(flags: dict[str, Any]) -> Invocation:
     """Create the invocation of a command from its options and the environment."""
     if "offline" in flags:
         _exit_on_signals()
-    console = Console(
-        as_json=flags.get("as_json", False),
-        quiet=flags.get("quiet", False),
-        verbose=flags.get("verbose", 0),
-        color=not flags.get("no_color", False),
-    )
+    console = create_console(flags)
     settings = read_settings(
         os.environ,
         offline=flags.get("offline", False),

@@ -5,29 +5,25 @@ import sys
 
 import click
 
-from skillpm.cli.options import Function, Invocation, scope_options
+from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.context.scope_permissions import unreachable_rule_messages
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.serving.body_modes import MODES
-from skillpm.serving.renderers.lookup import ALIASES, RENDERERS
+from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.service import SkillService
 
 style_option = click.option(
     "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."
 )
 mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of each skill to print.")
-
-
-def viewer_options(function: Function) -> Function:
-    """Add the options that select what an agent may see, and those for a scope and for output."""
-    for option in (
-        click.option("--host", metavar="ID", default="", help="Serve the skills that this host sees (see `discover`)."),
-        click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
-        click.option("--profile", metavar="NAME", default="", help="Also apply the permissions of this profile."),
-    ):
-        function = option(function)
-    return scope_options(function)
+# What an agent may see.
+viewer_options = combine_options(
+    scope_options,
+    click.option("--profile", metavar="NAME", default="", help="Also apply the permissions of this profile."),
+    click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
+    click.option("--host", metavar="ID", default="", help="Serve the skills that this host sees (see `discover`)."),
+)
 
 
 def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillService:
@@ -36,12 +32,13 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
     With `check_all=False`, for a command that serves one skill, the files of the other skills are not read.
     """
     flags = invocation.flags
+    can_prompt = sys.stdin.isatty() and sys.stderr.isatty() and not invocation.console.as_json
     service = make_service(
         invocation.scope,
         invocation.context.settings,
         Viewer(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
         style=flags.get("style", "default"),
-        ask=_confirm_load if _can_prompt(invocation) else None,
+        ask=_confirm_load if can_prompt else None,
     )
     if check_all:
         service.registry.check(service.visible.values())
@@ -51,10 +48,6 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
         if not service.rules.hides(os.path.basename(os.path.dirname(problem.path))):
             invocation.console.warn(f"{problem.path}: {problem.message}")
     return service
-
-
-def _can_prompt(invocation: Invocation) -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty() and not invocation.console.as_json
 
 
 def _confirm_load(name: str) -> bool:

@@ -1,12 +1,19 @@
-"""Layout of text for the width of the terminal: wrapped lines, names in columns, tables."""
+"""Layout of text for the width of the terminal: wrapped lines, names in columns, lists and tables.
+
+East Asian wide characters take two columns. That is measured here and not by `rich.cells`, since importing rich would
+take longer than `skillpm list` itself.
+"""
 
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
-from skillpm.cli.columns import display_width, pad
+from skillpm.core.text import sanitize
 
 MIN_WIDTH, MAX_WIDTH = 40, 160
+# Longer names in a list of skills are printed on a line of their own.
+MAX_LISTED_NAME_WIDTH = 32
+MIN_DESCRIPTION_WIDTH = 10
 # A table whose first column would be narrower than this is printed row by row instead.
 MIN_NAME_WIDTH = 16
 
@@ -14,6 +21,32 @@ MIN_NAME_WIDTH = 16
 def line_width() -> int:
     """Return the width for lines of text, in columns: COLUMNS, or the terminal's width, or 80."""
     return max(MIN_WIDTH, min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH))
+
+
+def display_width(text: str) -> int:
+    """Return the number of columns that sanitized text takes."""
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def truncate(text: str, width: int) -> str:
+    """Return untrusted text sanitized and cut to a number of columns."""
+    result = sanitize(text[: width + 1], width)
+    while display_width(result) > width:
+        result = result.removesuffix("…")[:-1] + "…"
+    return result
+
+
+def pad(text: str, width: int) -> str:
+    """Pad sanitized text with spaces to a number of columns."""
+    return text + " " * (width - display_width(text))
+
+
+def _char_width(char: str) -> int:
+    import unicodedata  # noqa: PLC0415  (1 MB of tables, and most text is ASCII)
+
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def format_columns(names: Sequence[str], indent: int = 2) -> Iterator[str]:
@@ -33,25 +66,15 @@ def wrap_text(text: str, *, indent: int, force: bool = False, is_stdout: bool = 
     """
     if not force and not (sys.stdout if is_stdout else sys.stderr).isatty():
         return text.split("\n")
-    if all(display_width(line) <= line_width() for line in text.split("\n")):
-        return text.split("\n")
-    from textwrap import wrap  # noqa: PLC0415  (only for what is long)
-
     lines: list[str] = []
     for line in text.split("\n"):
         own_indent = len(line) - len(line.lstrip()) if lines else 0
-        hanging_indent = " " * (own_indent or indent)
-        if display_width(line) > len(line):  # textwrap counts characters, not columns
-            lines += _wrap_wide_line(line, hanging_indent)
-            continue
-        lines += wrap(
-            line, line_width(), subsequent_indent=hanging_indent, break_long_words=False, break_on_hyphens=False
-        ) or [""]
+        lines += _wrap_line(line, " " * (own_indent or indent))
     return lines
 
 
-def _wrap_wide_line(line: str, indent: str) -> Iterator[str]:
-    """Wrap a line that contains wide (East Asian) characters: a break before each of them is allowed as well."""
+def _wrap_line(line: str, indent: str) -> Iterator[str]:
+    """Wrap a line between words, which are never broken, and before wide characters."""
     current, space = "", ""
     for word in line.split(" "):
         for part in _split_wide_chars(word):
@@ -75,6 +98,22 @@ def _split_wide_chars(word: str) -> Iterator[str]:
             run += char
     if run or not word:
         yield run
+
+
+def format_skills(rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
+    """Lay out skills, a line each: sanitized cells, the first of which is the name, and an untrusted description.
+
+    The description is truncated. A long name is printed above the rest of its row, never cut, since users copy it.
+    """
+    widths = [max(map(display_width, column)) for column in zip(*(cells for cells, _ in rows), strict=True)]
+    widths[0] = min(widths[0], MAX_LISTED_NAME_WIDTH)
+    for cells, description in rows:
+        row = [*cells]
+        if display_width(row[0]) > widths[0]:
+            yield row[0]
+            row[0] = ""
+        head = "".join(f"{pad(cell, width)}  " for cell, width in zip(row, widths, strict=True) if width)
+        yield (head + truncate(description, max(MIN_DESCRIPTION_WIDTH, line_width() - display_width(head)))).rstrip()
 
 
 def format_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> Iterator[str]:

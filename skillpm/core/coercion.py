@@ -24,19 +24,19 @@ def to_text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def to_words(value: Any, separators: str = ",|") -> tuple[str, ...]:
-    """Return the words of a list, or of text with separators, in order and without duplicates."""
+def to_words(value: Any) -> tuple[str, ...]:
+    """Return the words of a list, or of text with commas or `|`, in order and without duplicates."""
     if value is None:
         return ()
-    return tuple(dict.fromkeys(word for part in _split_parts(value, separators) if (word := one_line(part))))
+    return tuple(dict.fromkeys(word for part in _split_parts(value) if (word := one_line(part))))
 
 
-def to_triggers(value: Any, separators: str = ",|") -> tuple[str, ...]:
+def to_triggers(value: Any) -> tuple[str, ...]:
     """Return the keywords of a list, of text, or of objects with `keywords` or a `pattern` of alternatives."""
     if value is None:
         return ()
     objects = value if isinstance(value, list) else [value]
-    words = list(to_words(value, separators))
+    words = list(to_words(value))
     for entry in objects:
         for key, inner in entry.items() if isinstance(entry, dict) else ():
             if key.lower() in KEYWORD_KEYS:
@@ -104,7 +104,7 @@ def strip_quotes(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def _split_parts(value: Any, separators: str) -> Iterator[str]:
+def _split_parts(value: Any, separators: str = ",|") -> Iterator[str]:
     if isinstance(value, list):
         yield from (part for part in value if isinstance(part, str))
         return

@@ -3,11 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from skillpm.core.conflict_markers import RESOLVE_HINT
+from skillpm.core.digest import Digest, is_content_hash, parse_digest
+from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, NewerDocument
@@ -17,6 +19,7 @@ TOML_POSITION = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOT
 CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7})(?: .*)?$", re.MULTILINE)
 # An escaped UTF-16 surrogate: without its other half it decodes to a string that no file can hold.
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+Member = TypeVar("Member")
 
 
 class JsonNode:
@@ -74,6 +77,18 @@ class JsonNode:
         text = self.text()
         return text if text and not HIDDEN.search(text) else self.raise_expected("a path")
 
+    def skill_name(self) -> SkillName:
+        """Return the value, which must be the name of a skill."""
+        return parse_skill_name(self.text(), where=self.where)
+
+    def digest(self) -> Digest:
+        """Return the value, which must be a digest."""
+        return parse_digest(self.value, where=self.where)
+
+    def content_hash(self) -> str:
+        """Return the value, which must be a SHA-256."""
+        return str(self.value) if is_content_hash(self.value) else self.raise_expected("64 lower-case hex digits")
+
     def texts(self) -> tuple[str, ...]:
         """Return the value, which must be an array of strings."""
         return tuple(node.text() for node in self.elements())
@@ -92,6 +107,20 @@ class JsonNode:
         """Return a string member, or the default if it is absent."""
         member = self.get(key)
         return default if member is None else member.text()
+
+    def texts_or_empty(self, key: str) -> tuple[str, ...]:
+        """Return a member that is an array of strings; empty if it is absent."""
+        member = self.get(key)
+        return () if member is None else member.texts()
+
+    def flag_or(self, key: str, *, default: bool = False) -> bool:
+        """Return a boolean member, or the default if it is absent."""
+        member = self.get(key)
+        return default if member is None else member.flag()
+
+    def with_value(self, value: Any) -> "JsonNode":
+        """Return another value at the same location."""
+        return JsonNode(value, self.file, self.keys)
 
     def check_keys(self, *known: str) -> None:
         """Raise `DocumentError` for an unknown member: a misspelled key would silently have no effect."""
@@ -113,6 +142,13 @@ def unknown_key_error(node: JsonNode, key: str, known: Sequence[str]) -> Documen
     """Return the error for an unknown key, with the known key it may be a misspelling of."""
     hint = suggestion_hint(key, known, f"known keys: {', '.join(known)}")
     return DocumentError(f"unknown key `{sanitize(key, 60)}`; {hint}", where=node.where)
+
+
+def read_by_name(node: JsonNode | None, read: Callable[[JsonNode], Member]) -> dict[SkillName, Member]:
+    """Return the members of an object whose keys are names of skills; empty if it is absent."""
+    if node is None:
+        return {}
+    return {parse_skill_name(key, where=member.where): read(member) for key, member in node.items()}
 
 
 def parse_json(text: str, file: str) -> JsonNode:

@@ -10,20 +10,6 @@ from skillpm.core.names import SKILL_FILE, find_skill_file
 from skillpm.core.values import Value
 
 
-class Limits(Value):
-    """Maximum sizes of skills, downloads and index documents, in bytes; `files` is a count.
-
-    Each has an environment variable, `SKILLPM_MAX_<NAME>`.
-    """
-
-    file: int = 25_000_000
-    skill: int = 100_000_000
-    files: int = 5_000
-    download: int = 100_000_000
-    index: int = 10_000_000
-    catalog: int = 50_000_000
-
-
 class SourceEntry(Value):
     """A file or link of a source, not yet validated: its path with `/`, and its bytes (for a link, the target)."""
 

@@ -7,7 +7,8 @@ rejected before anything of it is on disk.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from skillpm.core.file_tree import FileTree, Limits, SourceEntry, TreeFile
+from skillpm.core.file_tree import FileTree, SourceEntry, TreeFile
+from skillpm.core.limits import Limits
 from skillpm.core.names import MAX_PATH_DEPTH, collision_key, find_skill_file, path_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError

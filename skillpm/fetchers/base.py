@@ -6,7 +6,9 @@ from typing import Any, Protocol
 from skillpm.core.digest import Digest
 from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.errors import RefusedError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.requirements.source import IndexSource, Source
@@ -56,19 +58,18 @@ class VersionLister(Protocol):
 
 
 class IndexQueries(Protocol):
-    """The fetcher for indexes, with its additional queries."""
-
-    def pin(self, sources: Mapping[SkillName, IndexSource]) -> Mapping[SkillName, FetchedSkill]:
-        """Resolve each source to the newest version in its range."""
-
-    def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
-        """Add the locked archives to the store; return descriptions of what is missing offline."""
+    """The additional queries of the fetcher for indexes."""
 
     def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version in the indexes, empty if it has no number; None for an unknown name."""
 
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL; None if it is not an index."""
+
+
+def too_large_error(name: str, what: str, setting: str) -> RefusedError:
+    """Return the error for a skill over a limit, that of `SKILLPM_MAX_{setting}`."""
+    return RefusedError(f"skill {sanitize(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
 
 
 def variant_of(pin: Pin) -> str:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from skillpm.core.digest import shorten_digest, shorten_distinct_digests
-from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.file_tree import FileTree
+from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.versions import filter_versions

@@ -6,7 +6,7 @@ Fetchers are imported on first use: a command without git sources never loads th
 import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from skillpm.core.digest import Digest
 from skillpm.core.exclude_newer import Cutoff
@@ -23,6 +23,10 @@ from skillpm.requirements.source import BundledSource, GitSource, IndexSource, P
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store, StoreDamaged
+
+if TYPE_CHECKING:
+    from skillpm.fetchers.git.git_fetcher import GitFetcher
+    from skillpm.fetchers.local import PathFetcher
 
 MAX_MISMATCH_CHECKS = 50
 KINDS: Mapping[type[Any], str] = {
@@ -69,7 +73,8 @@ class FetcherDispatcher:
         """List the versions of skills that are required by range: from an index, or from the tags of a repository."""
         versions: dict[SkillName, Sequence[AvailableVersion]] = {}
         for kind, names in _group_by_kind(sources).items():
-            versions |= self._version_lister(kind).versions({name: sources[name] for name in names}, dated=dated)
+            lister = cast("VersionLister", self._fetcher(kind))  # only sources of such kinds are required by range
+            versions |= lister.versions({name: sources[name] for name in names}, dated=dated)
         return versions
 
     def pin(self, sources: Mapping[SkillName, Source], *, quiet: bool = False) -> dict[SkillName, FetchedSkill]:
@@ -121,25 +126,15 @@ class FetcherDispatcher:
 
     def has_folder(self, source: PathSource) -> bool:
         """Return whether the folder of a local source exists."""
-        from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
-
         return os.path.isdir(cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path))
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
         """List the skills that a git source matches."""
-        from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (on first use)
-
         return cast("GitFetcher", self._fetcher("git")).list_available_skills(source, browser_path)
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""
-        from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415
-
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
-
-    def _version_lister(self, kind: str) -> VersionLister:
-        """Return the fetcher of a kind with versions; only sources of such kinds are required by range."""
-        return cast("VersionLister", self._fetcher(kind))
 
     def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version of a skill in the indexes before the cutoff; None if no index has the skill."""
@@ -182,7 +177,7 @@ def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[S
     return dict(sorted(groups.items()))
 
 
-MAX_ATTEMPTS = 5
+MAX_STORE_READS = 5
 
 
 def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSkill, digest: Digest) -> FileTree:
@@ -191,7 +186,7 @@ def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSki
     Raises `OfflineError`, or `FetchError` if the content disappears from the store again and again.
     """
     # Another process may delete an entry between fetching and reading it (`cache clean`): then it is fetched again.
-    for remaining in reversed(range(MAX_ATTEMPTS)):
+    for remaining in reversed(range(MAX_STORE_READS)):
         try:
             tree = fetchers.store.read(digest, variant_of(skill.pin))
         except StoreDamaged:

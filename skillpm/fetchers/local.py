@@ -6,14 +6,15 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from skillpm.core.digest import shorten_distinct_digests
-from skillpm.core.file_tree import FileTree, Limits, SourceEntry
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import DigestMismatch, FileError, NotFoundError, RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import FetchedSkill, variant_of
+from skillpm.fetchers.base import FetchedSkill, too_large_error, variant_of
 from skillpm.fetchers.gitignore import GitIgnore
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.fetchers.regular_file import read_regular_file
@@ -144,7 +145,7 @@ def _scan_entries(folder: str, limits: Limits, name: str) -> Iterator[SourceEntr
                 file = _read_entry(item, path, name, limits)
                 total += len(file.data)
                 if total > limits.skill:
-                    raise _too_large_error(name, f"all files together are over {limits.skill} bytes", "SKILL")
+                    raise too_large_error(name, f"all files together are over {limits.skill} bytes", "SKILL")
                 yield file
 
 
@@ -154,7 +155,7 @@ def _read_entry(item: os.DirEntry[str], path: str, name: str, limits: Limits) ->
     if not stat.S_ISREG(status.st_mode):
         raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is not a regular file")
     if status.st_size > limits.file:
-        raise _too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
+        raise too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
     try:
         data = read_regular_file(item.path, limits.file)
     except OSError as error:
@@ -162,12 +163,8 @@ def _read_entry(item: os.DirEntry[str], path: str, name: str, limits: Limits) ->
     if data is None:
         raise RefusedError(f"skill {sanitize(name)}: '{sanitize(path)}' is not a regular file")
     if len(data) > limits.file:
-        raise _too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
+        raise too_large_error(name, f"'{sanitize(path)}' is over {limits.file} bytes", "FILE")
     return SourceEntry(path=path, data=data, executable=bool(status.st_mode & 0o100))
-
-
-def _too_large_error(name: str, what: str, setting: str) -> RefusedError:
-    return RefusedError(f"skill {sanitize(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
 
 
 def _missing_skill_hint(folder: str, display_path: str = "") -> str:

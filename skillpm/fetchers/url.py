@@ -15,6 +15,7 @@ from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.base import FetchedSkill, variant_of
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.files import translate_os_errors
+from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import UrlPin
 from skillpm.requirements.source import UrlSource
@@ -40,7 +41,7 @@ class UrlFetcher:
         """Download each archive as it is now, and add its content to the store."""
         skills = {}
         for name, source in sources.items():
-            if self.settings.offline and not _is_local(source.url):
+            if self.settings.offline and not is_local(source.url):
                 raise OfflineError([f"{name} ({source.url})"])
             pin, tree = self._read_once(name, source.url)
             if source.digest and tree.digest != source.digest:
@@ -55,7 +56,7 @@ class UrlFetcher:
         for name, skill in locked.items():
             if not isinstance(skill.pin, UrlPin):
                 continue
-            if self.settings.offline and not _is_local(skill.pin.url):
+            if self.settings.offline and not is_local(skill.pin.url):
                 missing.append(f"{name} ({skill.pin.url})")
                 continue
             data = self._read_data(skill.pin.url)
@@ -80,7 +81,7 @@ class UrlFetcher:
 
     def _read_data(self, url: str) -> bytes:
         limit = self.settings.limits.download
-        if not _is_local(url):
+        if not is_local(url):
             if self._http_client is None:
                 from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (114 ms, only for archives from the web)
 
@@ -103,10 +104,6 @@ class UrlFetcher:
                 f"{sanitize(url)} is over {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             )
         return data
-
-
-def _is_local(url: str) -> bool:
-    return "://" not in url
 
 
 def _mismatch_error(name: str, locked: str, actual: str, url: str) -> DigestMismatch:

@@ -1,5 +1,6 @@
 """The parsed form of other tools' documents: skills that can be imported, and skills that cannot, with the reason."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -11,6 +12,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
 from skillpm.requirements.source import GitSource, RefKind, Source
 
+OWNER_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 HashKind = Literal["", "vercel", "tree"]
 
 
@@ -100,6 +102,17 @@ def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str 
     return source.replace(kind=kind, ref=ref)
 
 
+def check_version(node: JsonNode, tool: str, supported: int) -> None:
+    """Raise `DocumentError` for a newer format than the supported one."""
+    if node.number() > supported:
+        raise DocumentError(f"unsupported format {node.value} of {tool} (up to {supported})", where=node.file)
+
+
+def expand_shorthand(node: JsonNode) -> JsonNode:
+    """Return the URL of a repository that may be written as `owner/repo`."""
+    return node.with_value(f"https://github.com/{node.value}") if OWNER_REPO.fullmatch(node.text()) else node
+
+
 def read_folder(node: JsonNode | None) -> str:
     """Return a skill's folder in its repository, from the path of the folder or of its SKILL.md; empty if missing."""
     if node is None or node.value is None:
@@ -119,3 +132,9 @@ def read_commit(node: JsonNode | None) -> str:
     if node is None or node.value is None or node.value == "":
         return ""
     return node.text() if is_commit(node.text()) else node.raise_expected("a full commit id")
+
+
+def optional_text(node: JsonNode, key: str) -> str:
+    """Return a string that may be null or missing."""
+    member = node.get(key)
+    return "" if member is None or member.value is None else member.text()

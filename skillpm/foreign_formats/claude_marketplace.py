@@ -35,9 +35,7 @@ def _read_plugin(node: JsonNode, root: str) -> Plugin:
         folder = source.text()
         if not folder.startswith(("./", "../", "/")) and root:
             folder = f"{root}/{folder}"
-        return Plugin(
-            name=name, source=None, folder=_read_subfolder(JsonNode(folder, source.file, source.keys)), skills=only
-        )
+        return Plugin(name=name, source=None, folder=_read_subfolder(source.with_value(folder)), skills=only)
     repository, folder = _read_repository(source)
     return Plugin(name=name, source=repository, folder=folder, skills=only)
 
@@ -48,9 +46,8 @@ def _read_repository(node: JsonNode) -> tuple[GitSource, str]:
     match kind:
         case "github":
             repo = node.require("repo")
-            return make_git_source(
-                JsonNode(f"https://github.com/{repo.text()}", repo.file, repo.keys), ref=ref
-            ), _read_path(node)
+            url = repo.with_value(f"https://github.com/{repo.text()}")
+            return make_git_source(url, ref=ref), _read_path(node)
         case "url":
             return make_git_source(node.require("url"), ref=ref), _read_path(node)
         case "git-subdir":

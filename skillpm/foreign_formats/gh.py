@@ -6,11 +6,10 @@ from typing import Any
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
-from skillpm.foreign_formats.base import ImportedSkill, SkippedSkill, make_git_source, read_folder
+from skillpm.foreign_formats.base import ImportedSkill, SkippedSkill, expand_shorthand, make_git_source, read_folder
 from skillpm.requirements.source import PathSource
 
 TREE_ID = re.compile(r"[0-9a-f]{40}")
-OWNER_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 ORIGIN_KEYS = frozenset(["github-repo", "local-path"])
 
 
@@ -24,13 +23,10 @@ def read_gh(name: SkillName, metadata: Mapping[str, Any], file: str) -> Imported
     top = JsonNode(dict(metadata), file, ("metadata",))
     if (local := top.get("local-path")) is not None:
         return ImportedSkill(name=name, source=PathSource(path=local.path()))
-    repo = top.require("github-repo")
-    if OWNER_REPO.fullmatch(repo.text()):
-        repo = JsonNode(f"https://github.com/{repo.text()}", repo.file, repo.keys)
+    repo = expand_shorthand(top.require("github-repo"))
     path = read_folder(top.get("github-path"))
     source = make_git_source(repo, path, top.text_or("github-ref"), skill="" if path else name)
     tree = top.text_or("github-tree-sha")
-    is_tree = TREE_ID.fullmatch(tree) is not None
-    return ImportedSkill(
-        name=name, source=source, hash_kind="tree" if is_tree else "", content_hash=tree if is_tree else ""
-    )
+    if TREE_ID.fullmatch(tree) is None:
+        return ImportedSkill(name=name, source=source)
+    return ImportedSkill(name=name, source=source, hash_kind="tree", content_hash=tree)

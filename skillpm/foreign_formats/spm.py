@@ -57,9 +57,7 @@ def _read_locked(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkil
 def _read_manifest_entry(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
     spec = node.text()
     if spec.startswith("file:"):
-        return ImportedSkill(
-            name=name, source=UrlSource(url=JsonNode(spec.removeprefix("file:"), node.file, node.keys).path())
-        )
+        return ImportedSkill(name=name, source=UrlSource(url=node.with_value(spec.removeprefix("file:")).path()))
     if spec.startswith(("npm:", "workspace:")):
         return SkippedSkill(name=name, reason=_unsupported_source_message(spec.partition(":")[0], spec))
     source: Source = parse_specifier(spec).source

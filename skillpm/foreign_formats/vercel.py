@@ -7,28 +7,27 @@ import re
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
-from skillpm.errors import DocumentError
 from skillpm.foreign_formats.base import (
     ForeignDocument,
     HashKind,
     ImportedSkill,
     SkippedSkill,
+    check_version,
+    expand_shorthand,
     make_git_source,
+    optional_text,
     read_entries,
     read_folder,
 )
 from skillpm.requirements.source import PathSource
 
 CONTENT_HASH, TREE_ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
-OWNER_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 MAX_VERSIONS = {"skills-lock.json": 1, ".skill-lock.json": 3}
 
 
 def read_vercel(top: JsonNode, name: str) -> ForeignDocument:
     """Parse either file; `name` is its file name."""
-    version = top.require("version").number()
-    if version > MAX_VERSIONS[name]:
-        raise DocumentError(f"unsupported format {version} of {name} (up to {MAX_VERSIONS[name]})", where=top.file)
+    check_version(top.require("version"), name, MAX_VERSIONS[name])
     imported, skipped = read_entries(top.require("skills").items(), _read_skill)
     agents = top.get("lastSelectedAgents")
     return ForeignDocument(
@@ -43,14 +42,12 @@ def read_vercel(top: JsonNode, name: str) -> ForeignDocument:
 def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill:
     kind = node.require("sourceType").text()
     path = read_folder(node.get("skillPath"))
-    ref = _read_text(node, "pinnedRef") or _read_text(node, "ref")
+    ref = optional_text(node, "pinnedRef") or optional_text(node, "ref")
     if kind == "local":
         return ImportedSkill(name=name, source=PathSource(path=node.require("source").path()))
     if kind not in {"github", "gitlab", "git"}:
-        return SkippedSkill(
-            name=name,
-            reason=_unsupported_source_message(kind, _read_text(node, "sourceUrl") or _read_text(node, "source")),
-        )
+        address = optional_text(node, "sourceUrl") or optional_text(node, "source")
+        return SkippedSkill(name=name, reason=_unsupported_source_message(kind, address))
     source = make_git_source(_repository_node(node, kind), path, ref, skill="" if path else name)
     hash_kind, content_hash = _read_content_hash(node)
     notes = ("its subagents are not imported",) if node.value.get("subagents") else ()
@@ -60,27 +57,21 @@ def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill
 def _repository_node(node: JsonNode, kind: str) -> JsonNode:
     """Return the repository's URL: written out, or `owner/repo` on the forge that `kind` names."""
     source = node.require("source")
-    if OWNER_REPO.fullmatch(source.text()) and kind == "github":
-        return JsonNode(f"https://github.com/{source.text()}", source.file, source.keys)
+    if kind == "github" and (expanded := expand_shorthand(source)) is not source:
+        return expanded
     url = node.get("sourceUrl")
     if url is not None and url.value:
         return url
     if kind == "gitlab" and "://" not in source.text():
-        return JsonNode(f"https://gitlab.com/{source.text()}", source.file, source.keys)
+        return source.with_value(f"https://gitlab.com/{source.text()}")
     return source
 
 
 def _read_content_hash(node: JsonNode) -> tuple[HashKind, str]:
-    content_hash = _read_text(node, "computedHash") or _read_text(node, "skillFolderHash")
+    content_hash = optional_text(node, "computedHash") or optional_text(node, "skillFolderHash")
     if CONTENT_HASH.fullmatch(content_hash):
         return "vercel", content_hash
     return ("tree", content_hash) if TREE_ID.fullmatch(content_hash) else ("", "")
-
-
-def _read_text(node: JsonNode, key: str) -> str:
-    """Return a string that may be null or missing."""
-    member = node.get(key)
-    return "" if member is None or member.value is None else member.text()
 
 
 def _unsupported_source_message(kind: str, source: str) -> str:

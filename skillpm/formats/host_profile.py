@@ -4,7 +4,7 @@ A profile is data (`skillpm/profiles/hosts/*.json`, or `[profiles.NAME]` in the 
 roots are listed with the highest precedence first; for a host in which the last one wins, the list is reversed.
 """
 
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.values import Value
@@ -14,13 +14,8 @@ Layout = Literal["dir", "tree", "flat", "category", "registry"]
 Links = Literal["follow", "folders", "inside", "none"]
 Walk = Literal["none", "git", "home"]
 Order = Literal["nearest", "outermost"]
-SCOPES = ("explicit", "project", "user", "system", "bundled")
-LAYOUTS = ("dir", "tree", "flat", "category", "registry")
-LINKS = ("follow", "folders", "inside", "none")
-WALKS = ("none", "git", "home")
-ORDERS = ("nearest", "outermost")
-DUPLICATES = ("first", "both")
-NAMES = ("declared", "folder")
+Duplicates = Literal["first", "both"]
+Names = Literal["declared", "folder"]
 REQUIRABLE_FIELDS = ("name", "description")
 MAX_DEPTH = 6
 
@@ -53,9 +48,9 @@ class HostProfile(Value):
     roots: tuple[ProfileRoot, ...]
     about: str = ""
     # Of skills with the same name, load the first or both.
-    duplicates: Literal["first", "both"] = "first"
+    duplicates: Duplicates = "first"
     # Name a skill by its frontmatter or by its folder.
-    names: Literal["declared", "folder"] = "declared"
+    names: Names = "declared"
     # Frontmatter keys without which the host does not load a skill.
     requires: tuple[str, ...] = ()
     # Values of `compatibility` that the host accepts.
@@ -68,15 +63,14 @@ class HostProfile(Value):
 def read_profile(node: JsonNode, name: str) -> HostProfile:
     """Parse one profile. Raises `DocumentError` with the invalid key."""
     node.check_keys("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
-    compatibility = node.get("compatibility")
     return HostProfile(
         id=name,
         roots=tuple(_read_root(part) for part in node.require("roots").elements()),
         about=node.text_or("about"),
-        duplicates=cast("Literal['first', 'both']", _read_choice(node, "duplicates", DUPLICATES)),
-        names=cast("Literal['declared', 'folder']", _read_choice(node, "names", NAMES)),
+        duplicates=cast("Duplicates", _read_choice(node, "duplicates", get_args(Duplicates))),
+        names=cast("Names", _read_choice(node, "names", get_args(Names))),
         requires=_read_choices(node, "requires", REQUIRABLE_FIELDS),
-        compatibility=() if compatibility is None else compatibility.texts(),
+        compatibility=node.texts_or_empty("compatibility"),
         home=node.text_or("home"),
         env=node.text_or("env"),
     )
@@ -85,18 +79,18 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
 def _read_root(node: JsonNode) -> ProfileRoot:
     node.check_keys("scope", "paths", "layout", "depth", "nested", "hidden", "links", "walk", "order", "claude")
     node.require("scope")
-    scope = cast("ScopeName", _read_choice(node, "scope", SCOPES))
+    scope = cast("ScopeName", _read_choice(node, "scope", get_args(ScopeName)))
     return ProfileRoot(
         scope=scope,
         paths=tuple(_read_path(part, scope) for part in node.require("paths").elements()),
-        layout=cast("Layout", _read_choice(node, "layout", LAYOUTS)),
+        layout=cast("Layout", _read_choice(node, "layout", get_args(Layout))),
         depth=_read_depth(node),
-        nested=_read_flag(node, "nested"),
-        hidden=_read_flag(node, "hidden"),
-        links=cast("Links", _read_choice(node, "links", LINKS)),
-        walk=cast("Walk", _read_choice(node, "walk", WALKS)),
-        order=cast("Order", _read_choice(node, "order", ORDERS)),
-        claude=_read_flag(node, "claude"),
+        nested=node.flag_or("nested"),
+        hidden=node.flag_or("hidden"),
+        links=cast("Links", _read_choice(node, "links", get_args(Links))),
+        walk=cast("Walk", _read_choice(node, "walk", get_args(Walk))),
+        order=cast("Order", _read_choice(node, "order", get_args(Order))),
+        claude=node.flag_or("claude"),
     )
 
 
@@ -113,11 +107,6 @@ def _read_depth(node: JsonNode) -> int:
         return MAX_DEPTH
     depth = member.number()
     return depth if 1 <= depth <= MAX_DEPTH else member.raise_expected(f"a number from 1 to {MAX_DEPTH}")
-
-
-def _read_flag(node: JsonNode, key: str) -> bool:
-    member = node.get(key)
-    return False if member is None else member.flag()
 
 
 def _read_choice(node: JsonNode, key: str, known: tuple[str, ...]) -> str:

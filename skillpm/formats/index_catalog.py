@@ -4,7 +4,7 @@ Unknown keys are ignored, since an index may be written by a newer skillpm than 
 """
 
 from skillpm.core.decoder import dump_json, parse_json
-from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.formats.index_schema import FORMAT, check_schema, read_version
@@ -37,10 +37,10 @@ def read_catalog(text: str, file: str) -> Catalog:
     skills: dict[SkillName, SkillSummary] = {}
     for node in top.require("skills").elements():
         summary = SkillSummary(
-            name=parse_skill_name(node.require("name").text(), where=node.require("name").where),
+            name=node.require("name").skill_name(),
             description=node.text_or("description"),
             category=node.text_or("category") or "general",
-            tags=() if (tags := node.get("tags")) is None else tags.texts(),
+            tags=node.texts_or_empty("tags"),
             latest=read_version(node.require("latest")),
         )
         if skills.setdefault(summary.name, summary) is not summary:

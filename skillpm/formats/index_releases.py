@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json
-from skillpm.core.digest import Digest, is_content_hash, parse_digest
+from skillpm.core.digest import Digest
 from skillpm.core.git_syntax import normalize_web_url
 from skillpm.core.names import SkillName, parse_skill_name, path_problem
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.core.versions import is_range
+from skillpm.core.versions import is_range, parse_version
 from skillpm.errors import DocumentError
 from skillpm.formats.index_schema import FORMAT, check_schema, read_version
 
@@ -59,7 +59,7 @@ def read_releases(text: str, file: str, name: str = "") -> SkillReleases:
     """Parse `skills/NAME.json`, which must be of the skill `name`. Raises `DocumentError` with number and key."""
     top = parse_json(text, file)
     check_schema(top, VERSIONS_SCHEMA)
-    actual = parse_skill_name(top.require("name").text(), where=top.require("name").where)
+    actual = top.require("name").skill_name()
     if name and actual != name:
         raise DocumentError(f"these are the versions of `{actual}`, not of `{name}`", where=top.require("name").where)
     versions = [_read_release(node) for node in top.require("versions").elements()]
@@ -94,31 +94,26 @@ def is_prerelease(version: str) -> bool:
 
 def is_same_version(one: str, other: str) -> bool:
     """Return whether two valid versions are equal (`1.0` and `1.0.0`)."""
-    from packaging.version import Version  # noqa: PLC0415
-
-    return Version(one) == Version(other)
+    return parse_version(one) == parse_version(other)
 
 
 def _read_release(node: JsonNode) -> Release:
-    dependencies, requires, published = node.get("dependencies"), node.get("requires"), node.get("published")
-    yanked = node.get("yanked")
+    dependencies, published, yanked = node.get("dependencies"), node.get("published"), node.get("yanked")
     if published is not None and not TIMESTAMP.fullmatch(published.text()):
         published.raise_expected("a timestamp in UTC like 2026-01-31T12:00:00Z")
-    if not is_content_hash(node.require("sha256").value):
-        node.require("sha256").raise_expected("64 lower-case hex digits")
     if yanked is not None and not isinstance(yanked.value, bool | str):
         yanked.raise_expected("true, false or the reason")
     return Release(
         version=read_version(node.require("version")),
         url=_read_archive_url(node.require("url")),
-        digest=parse_digest(node.require("digest").value, where=node.require("digest").where),
-        sha256=node.require("sha256").text(),
+        digest=node.require("digest").digest(),
+        sha256=node.require("sha256").content_hash(),
         size=node.require("size").number(),
         dependencies={}
         if dependencies is None
         else {_read_dependency_name(key, item): item.value for key, item in dependencies.items()},
-        requires=() if requires is None else requires.texts(),
-        published="" if published is None else published.text(),
+        requires=node.texts_or_empty("requires"),
+        published=node.text_or("published"),
         yanked=yanked is not None and yanked.value is not False,
         reason=yanked.value if yanked is not None and isinstance(yanked.value, str) else "",
     )
@@ -144,11 +139,9 @@ def _read_archive_url(node: JsonNode) -> str:
 
 
 def _check_unique(versions: list[Release], node: JsonNode) -> None:
-    from packaging.version import Version  # noqa: PLC0415
-
-    seen: dict[Version, str] = {}
+    seen: dict[object, str] = {}
     for release in versions:
-        parsed = Version(release.version)
+        parsed = parse_version(release.version)
         if parsed in seen:
             raise DocumentError(f"duplicate version {release.version}, also as {seen[parsed]}", where=node.where)
         seen[parsed] = release.version

@@ -14,7 +14,7 @@ def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
     """
     start = skip_whitespace(text, 0)
     for depth, key in enumerate(keys):
-        members = member_spans(text, start)
+        members = child_spans(text, start)
         existing = next((member for member in members if member[0] == key), None)
         if existing is None:
             for missing in reversed(keys[depth + 1 :]):
@@ -30,11 +30,11 @@ def remove_member(text: str, keys: tuple[str, ...]) -> str:
     """Return the text without the member at `keys`; unchanged if there is none."""
     start = skip_whitespace(text, 0)
     for key in keys[:-1]:
-        parent = next((member for member in member_spans(text, start) if member[0] == key), None)
+        parent = next((member for member in child_spans(text, start) if member[0] == key), None)
         if parent is None:
             return text
         start = parent[2]
-    members = member_spans(text, start)
+    members = child_spans(text, start)
     number = next((n for n, member in enumerate(members) if member[0] == keys[-1]), None)
     if number is None:
         return text
@@ -50,45 +50,37 @@ def insert_element(text: str, key: str, number: int, value: Any) -> str:
 
     A missing array is created.
     """
-    array = next((member for member in member_spans(text, skip_whitespace(text, 0)) if member[0] == key), None)
+    array = next((member for member in child_spans(text, skip_whitespace(text, 0)) if member[0] == key), None)
     if array is None:
         return set_member(text, (key,), [value])
-    spans = element_spans(text, array[2])
-    if not spans:
+    elements = child_spans(text, array[2])
+    if not elements:
         return text[: array[2]] + _dump_value([value]) + text[array[3] :]
-    if number < len(spans):
-        start = spans[number][0]
+    if number < len(elements):
+        start = elements[number][2]
         return f"{text[:start]}{_dump_value(value)},{_whitespace_before(text, start)}{text[start:]}"
-    start, end = spans[-1]
+    _, _, start, end = elements[-1]
     return f"{text[:end]},{_whitespace_before(text, start)}{_dump_value(value)}{text[end:]}"
 
 
-def element_spans(text: str, start: int) -> list[tuple[int, int]]:
-    """Return the start and end of each element of the array at `start`."""
-    spans: list[tuple[int, int]] = []
-    position = skip_whitespace(text, start + 1)
-    while text[position] != "]":
-        _, end = SCAN_VALUE(text, position)
-        spans.append((position, end))
-        position = skip_whitespace(text, end)
-        if text[position] == ",":
-            position = skip_whitespace(text, position + 1)
-    return spans
+def child_spans(text: str, start: int) -> list[tuple[str, int, int, int]]:
+    """Return (key, start of the key, start of the value, end of the value) for each child of the value at `start`.
 
-
-def member_spans(text: str, start: int) -> list[tuple[str, int, int, int]]:
-    """Return (key, start of the key, start of the value, end of the value) for each member of the object at `start`."""
-    members: list[tuple[str, int, int, int]] = []
+    The key of an array's element is its number; it starts where the value does.
+    """
+    children: list[tuple[str, int, int, int]] = []
     position = skip_whitespace(text, start + 1)
-    while text[position] != "}":
-        key, key_end = SCAN_VALUE(text, position)
-        value_start = skip_whitespace(text, skip_whitespace(text, key_end) + 1)
+    while text[start] in "{[" and text[position] not in "}]":
+        key, value_start = str(len(children)), position
+        if text[start] == "{":
+            key, key_end = SCAN_VALUE(text, position)
+            value_start = skip_whitespace(text, skip_whitespace(text, key_end) + 1)
         _, value_end = SCAN_VALUE(text, value_start)
-        members.append((key, position, value_start, value_end))
+        children.append((key, position, value_start, value_end))
         position = skip_whitespace(text, value_end)
         if text[position] == ",":
             position = skip_whitespace(text, position + 1)
-    return members
+    return children
 
 
 def skip_whitespace(text: str, position: int) -> int:

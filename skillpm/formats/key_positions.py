@@ -1,10 +1,9 @@
 """Line and column of a key in a document: error messages name `skills.pdf.git`, editors open line 4, column 7."""
 
 import re
-from collections.abc import Iterator
 
 from skillpm.core.text import sanitize
-from skillpm.formats.json_edit import element_spans, member_spans, skip_whitespace
+from skillpm.formats.json_edit import child_spans, skip_whitespace
 
 TABLE_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 ASSIGNMENT = re.compile(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
@@ -22,7 +21,7 @@ def find_json_key(text: str, keys: str) -> tuple[int, int] | None:
 
 def _find_key_below(text: str, start: int, keys: str) -> int | None:
     """Return the offset of a key below the value at `start`, or None."""
-    for key, key_start, value_start in _children(text, start):
+    for key, key_start, value_start, _ in child_spans(text, start):
         displayed = sanitize(key, MAX_KEY_LENGTH)
         if keys == displayed:
             return key_start
@@ -32,14 +31,6 @@ def _find_key_below(text: str, start: int, keys: str) -> int | None:
             if offset is not None:
                 return offset
     return None
-
-
-def _children(text: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """Yield (key, offset of the key, offset of the value) for the members or elements of the value at `start`."""
-    if text[start] == "{":
-        yield from ((key, at, value) for key, at, value, _ in member_spans(text, start))
-    elif text[start] == "[":
-        yield from ((str(number), at, at) for number, (at, _) in enumerate(element_spans(text, start)))
 
 
 def find_toml_key(text: str, keys: str) -> tuple[int, int] | None:

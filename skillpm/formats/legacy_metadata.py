@@ -38,12 +38,12 @@ class LegacyMetadata(Value):
 def read_legacy_metadata(node: JsonNode) -> LegacyMetadata:
     """Parse the metadata of one skill. Raises `DocumentError`."""
     node.check_keys("triggers", *TEXT_KEYS, "requires", "userOnly")
-    triggers, requires, user_only = node.get("triggers"), node.get("requires"), node.get("userOnly")
+    requires = node.get("requires")
     return LegacyMetadata(
-        triggers=() if triggers is None else triggers.texts(),
+        triggers=node.texts_or_empty("triggers"),
         **{key: node.text_or(key) for key in TEXT_KEYS},
         requires=SystemRequirements() if requires is None else _read_requires(requires),
-        user_only=user_only is not None and user_only.flag(),
+        user_only=node.flag_or("userOnly"),
     )
 
 

@@ -114,7 +114,8 @@ def _entry_path(entry: dict[str, Any]) -> tuple[str, str]:
 
 
 def _read_entry(entry: dict[str, Any], where: str) -> LegacyEntry:
-    triggers = (_clean(word, MAX_WORD_LENGTH) for word in _read_triggers(entry))
+    words = to_triggers(entry.get("triggers")) or to_triggers(entry.get("trigger"))
+    triggers = (_clean(word, MAX_WORD_LENGTH) for word in words)
     fields: dict[str, Any] = {
         "name": _clean(entry.get("name"), MAX_WORD_LENGTH),
         "description": _clean(entry.get("description"), MAX_DESCRIPTION_LENGTH),
@@ -131,10 +132,6 @@ def _read_entry(entry: dict[str, Any], where: str) -> LegacyEntry:
     dropped = sorted(_clean(key, MAX_WORD_LENGTH) for key, value in entry.items() if value and key not in kept)
     has_file_path = entry.get("filePath") is not None
     return LegacyEntry(**fields, dropped_keys=tuple(dropped), where=where, has_file_path=has_file_path)
-
-
-def _read_triggers(entry: dict[str, Any]) -> tuple[str, ...]:
-    return to_triggers(entry.get("triggers")) or to_triggers(entry.get("trigger"), "|,")
 
 
 def _read_requires(entry: dict[str, Any]) -> SystemRequirements:

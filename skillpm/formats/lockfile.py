@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
-from skillpm.core.digest import Digest, parse_digest
-from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
@@ -30,10 +30,6 @@ class Lockfile(Value):
     skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
 
-    def with_requirements(self, requirements: Mapping[SkillName, Any]) -> "Lockfile":
-        """Return a copy with other requirements."""
-        return self.replace(requirements=requirements)
-
 
 @lru_cache(maxsize=2)
 def read_lockfile(text: str, file: str) -> Lockfile:
@@ -45,11 +41,10 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "requirements", "overrides", "skills")
-    requirements = _read_requirements(top.require("requirements"))
-    skills = {parse_skill_name(key, where=node.where): _read_skill(node) for key, node in top.require("skills").items()}
-    overrides = top.get("overrides")
     return Lockfile(
-        requirements=requirements, skills=skills, overrides={} if overrides is None else _read_requirements(overrides)
+        requirements=read_by_name(top.require("requirements"), read_locked_requirement),
+        skills=read_by_name(top.require("skills"), _read_skill),
+        overrides=read_by_name(top.get("overrides"), read_locked_requirement),
     )
 
 
@@ -72,21 +67,16 @@ def _read_skill(node: JsonNode) -> LockedSkill:
     digest = node.get("digest")
     if digest is None and not (isinstance(pin, PathPin) and pin.link):
         raise DocumentError("`digest` is missing", where=node.where)
-    dependencies = node.get("dependencies")
     return LockedSkill(
         pin=pin,
-        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        digest=None if digest is None else digest.digest(),
         version=node.text_or("version"),
-        dependencies={} if dependencies is None else dict[str, Any](_read_requirements(dependencies).items()),
+        dependencies=dict[str, Any](read_by_name(node.get("dependencies"), read_locked_requirement).items()),
     )
 
 
-def _read_requirements(node: JsonNode) -> dict[SkillName, Any]:
-    return {parse_skill_name(key, where=part.where): _read_requirement(part) for key, part in node.items()}
-
-
-def _read_requirement(node: JsonNode) -> Any:
-    """Check that a requirement is a string, or an object of strings and booleans; `requirements` interprets it."""
+def read_locked_requirement(node: JsonNode) -> Any:
+    """Return a requirement, which the `requirements` package interprets: a string or an object of strings and flags."""
     if not isinstance(node.value, dict):
         return node.text()
     invalid = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)

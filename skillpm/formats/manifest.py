@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from skillpm.core.decoder import JsonNode, parse_json, unknown_key_error
-from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
+from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
+from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.suggestions import closest_matches
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError, NewerDocument
@@ -93,21 +93,16 @@ def read_manifest(text: str, file: str) -> Manifest:
     if kind != "manifest":
         what = "a registry (`skills` is an array)" if kind == "registry" else "not a skillpm manifest"
         raise DocumentError(f"this file is {what}", where=file, hint=START_HINT)
-    agents, disabled, permissions = top.get("agents"), top.get("disabled"), top.get("permissions")
-    overrides = top.get("overrides")
+    agents, permissions = top.get("agents"), top.get("permissions")
     return Manifest(
         file=file,
-        skills={parse_skill_name(key, where=node.where): node.value for key, node in top.require("skills").items()},
+        skills=read_by_name(top.require("skills"), _read_value),
         agents=None if agents is None else agents.texts(),
-        disabled={}
-        if disabled is None
-        else {parse_skill_name(key, where=node.where): _read_disabled(node) for key, node in disabled.items()},
+        disabled=read_by_name(top.get("disabled"), _read_disabled),
         permissions={}
         if permissions is None
         else {pattern: _read_action(node) for pattern, node in permissions.items()},
-        overrides={}
-        if overrides is None
-        else {parse_skill_name(key, where=node.where): node.value for key, node in overrides.items()},
+        overrides=read_by_name(top.get("overrides"), _read_value),
         indexes=read_indexes(top.get("indexes")),
         exclude_newer=top.text_or("exclude-newer"),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
@@ -120,6 +115,10 @@ def _check_format(top: JsonNode) -> None:
     number = SCHEMA_NUMBER.fullmatch(schema) if isinstance(schema, str) else None
     if number and int(number[1]) > FORMAT:
         raise NewerDocument(top.file, document_format=number[1], supported_format=FORMAT)
+
+
+def _read_value(node: JsonNode) -> Any:
+    return node.value
 
 
 def _read_action(node: JsonNode) -> str:

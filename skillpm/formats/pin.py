@@ -3,9 +3,8 @@
 from typing import Any, assert_never
 
 from skillpm.core.decoder import JsonNode
-from skillpm.core.digest import is_content_hash
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url, normalize_web_url, short_commit
-from skillpm.core.names import parse_skill_name, path_problem
+from skillpm.core.names import path_problem
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 
@@ -77,42 +76,17 @@ def read_pin(node: JsonNode) -> Pin:
         return _read_git_pin(node)
     if (path := node.get("path")) is not None:
         node.check_keys("path", "link")
-        link = node.get("link")
-        return PathPin(path=path.path(), link=link is not None and link.flag())
+        return PathPin(path=path.path(), link=node.flag_or("link"))
     if (name := node.get("bundled")) is not None:
         node.check_keys("bundled")
-        return BundledPin(name=parse_skill_name(name.text(), where=name.where))
+        return BundledPin(name=name.skill_name())
     if node.get("url") is not None:
         node.check_keys("index", "url", "sha256")
-        sha256, index = node.require("sha256"), node.get("index")
-        if not is_content_hash(sha256.value):
-            sha256.raise_expected("64 hex digits")
-        if index is None:
-            return UrlPin(url=read_archive_location(node.require("url")), sha256=sha256.text())
-        return IndexPin(
-            index=read_archive_location(index), url=read_archive_location(node.require("url")), sha256=sha256.text()
-        )
+        sha256, url = node.require("sha256").content_hash(), read_archive_location(node.require("url"))
+        if (index := node.get("index")) is not None:
+            return IndexPin(index=read_archive_location(index), url=url, sha256=sha256)
+        return UrlPin(url=url, sha256=sha256)
     return node.raise_expected("a source: git, path, bundled or url")
-
-
-def pin_origin(pin: Pin) -> tuple[str, str]:
-    """Return the kind and the address of a pin's source, without the version.
-
-    A lockfile is only trusted for origins that the manifest names.
-    """
-    match pin:
-        case GitPin():
-            return ("git", pin.url)
-        case PathPin():
-            return ("path", pin.path)
-        case BundledPin():
-            return ("bundled", pin.name)
-        case UrlPin():
-            return ("url", pin.url)
-        case IndexPin():
-            return ("index", pin.index)
-        case _:
-            assert_never(pin)
 
 
 def describe_pin(pin: Pin) -> str:
@@ -133,7 +107,9 @@ def describe_pin(pin: Pin) -> str:
 
 def read_archive_location(node: JsonNode) -> str:
     """Return the address of an archive: a local file, or a web address without user info."""
-    return node.path() if node.text().startswith(("./", "../", "/", "~/")) else _read_web_url(node)
+    if node.text().startswith(("./", "../", "/", "~/")):
+        return node.path()
+    return normalize_web_url(node.text(), error_type=DocumentError, where=node.where)
 
 
 def summarize_pin(pin: Pin) -> str:
@@ -143,19 +119,10 @@ def summarize_pin(pin: Pin) -> str:
     return describe_pin(pin)
 
 
-def _read_web_url(node: JsonNode) -> str:
-    return normalize_web_url(node.text(), error_type=DocumentError, where=node.where)
-
-
 def _read_git_pin(node: JsonNode) -> GitPin:
     node.check_keys("git", "commit", "tree", "path", "ref")
-    url, commit, tree, path, ref = (
-        node.require("git"),
-        node.require("commit"),
-        node.require("tree"),
-        node.require("path"),
-        node.get("ref"),
-    )
+    url, commit, tree, path = (node.require(key) for key in ("git", "commit", "tree", "path"))
+    ref = node.get("ref")
     for part in (commit, tree):
         if not is_commit(part.text()):
             part.raise_expected("a full id (40 or 64 hex digits)")
@@ -170,5 +137,5 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         commit=commit.text(),
         tree=tree.text(),
         path=path.text(),
-        ref="" if ref is None else ref.text(),
+        ref=node.text_or("ref"),
     )

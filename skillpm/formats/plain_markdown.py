@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import HIDDEN, one_line
@@ -9,14 +10,10 @@ from skillpm.formats.legacy_metadata import requirements_value
 from skillpm.formats.legacy_registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
 
 BOM = b"\xef\xbb\xbf"
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*))?")
-HEADING_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-# Lists, quotes, tables, HTML and rules: their first line rarely describes the file.
-NON_PROSE = re.compile(r"\s*(?:[-*+][ \t]|\d+[.)][ \t]|[|<>]|(?:[-*_][ \t]*){3,}$)")
 LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 NON_YAML = re.compile("[\ufffe\uffff]")
 MAX_PARAGRAPH_LENGTH = 4000
+MAX_PARSED_LENGTH = 50_000  # characters: a description comes from the top of a file
 SEPARATORS = re.compile(r"[,|]")
 
 
@@ -66,23 +63,16 @@ def derive_description(text: str) -> str:
 
 def first_heading_and_paragraph(text: str) -> tuple[str, str]:
     """Return the first heading and the first paragraph of prose, skipping code, lists, tables and quotes."""
-    heading, paragraph, fence = "", list[str](), ""
-    for line in text.split("\n"):
-        if fence:
-            fence = "" if line.strip().startswith(fence) else fence
-            continue
-        opening, atx = FENCE.match(line), HEADING.fullmatch(line)
-        if paragraph and HEADING_UNDERLINE.fullmatch(line):
-            heading, paragraph = heading or " ".join(paragraph), []
-        elif paragraph and (opening or atx or not line.strip()):
-            break
-        elif opening:
-            fence = opening[1]
-        elif atx:
-            heading = heading or (atx[1] or "").strip().rstrip("#").rstrip()
-        elif line.strip() and (paragraph or not NON_PROSE.match(line)):
-            paragraph.append(line.strip())
-    return heading, " ".join(paragraph)
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (only for files without frontmatter)
+
+    heading = ""
+    blocks = MarkdownIt().enable("table").disable("inline").parse(text[:MAX_PARSED_LENGTH])
+    for opening, content in pairwise(blocks):
+        if opening.level == 0 and opening.type == "heading_open":
+            heading = heading or content.content
+        elif opening.level == 0 and opening.type == "paragraph_open":
+            return heading, one_line(content.content)
+    return heading, ""
 
 
 def _quote_yaml(text: str) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
-from skillpm.core.digest import Digest, is_content_hash, parse_digest
-from skillpm.core.names import SkillName, parse_skill_name, path_problem
+from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
+from skillpm.core.digest import Digest, is_content_hash
+from skillpm.core.names import SkillName, path_problem
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
@@ -57,22 +57,12 @@ def read_receipt(text: str, file: str) -> Receipt:
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
-    inherited, copies, folders = top.get("inherited"), top.get("copies"), top.get("folders")
     return Receipt(
-        skills={
-            parse_skill_name(key, where=node.where): _read_skill(node) for key, node in top.require("skills").items()
-        },
+        skills=read_by_name(top.require("skills"), _read_skill),
         links={folder: _read_links(node) for folder, node in top.require("links").items()},
-        inherited={}
-        if inherited is None
-        else {parse_skill_name(key, where=node.where): read_legacy_metadata(node) for key, node in inherited.items()},
-        copies={}
-        if copies is None
-        else {
-            parse_skill_name(key, where=node.where): parse_digest(node.value, where=node.where)
-            for key, node in copies.items()
-        },
-        folders=() if folders is None else folders.texts(),
+        inherited=read_by_name(top.get("inherited"), read_legacy_metadata),
+        copies=read_by_name(top.get("copies"), JsonNode.digest),
+        folders=top.texts_or_empty("folders"),
     )
 
 
@@ -101,7 +91,7 @@ def _read_skill(node: JsonNode) -> InstalledSkill:
         raise DocumentError("`digest` is missing", where=node.where)
     return InstalledSkill(
         pin=pin,
-        digest=None if digest is None else parse_digest(digest.value, where=digest.where),
+        digest=None if digest is None else digest.digest(),
         version=node.text_or("version"),
         files={path: _read_file(path, part) for path, part in node.require("files").items()},
     )
@@ -139,8 +129,7 @@ def _is_valid_file(value: Any) -> bool:
 
 def _raise_invalid_file(node: JsonNode) -> NoReturn:
     node.check_keys(*FILE_KEYS)
-    if not is_content_hash(node.require("sha256").value):
-        node.require("sha256").raise_expected("64 hex digits")
+    node.require("sha256").content_hash()
     if node.require("size").number() < 0:
         node.require("size").raise_expected("a size")
     for key, read in FILE_KEYS.items():
@@ -150,7 +139,7 @@ def _raise_invalid_file(node: JsonNode) -> NoReturn:
 
 
 def _read_links(node: JsonNode) -> dict[SkillName, str]:
-    links = {parse_skill_name(key, where=part.where): part.text() for key, part in node.items()}
+    links = read_by_name(node, JsonNode.text)
     if any(kind not in LINK_KINDS for kind in links.values()):
         node.raise_expected(f"links of kind {', '.join(LINK_KINDS)}")
     return links

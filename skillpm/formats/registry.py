@@ -92,8 +92,8 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
             )
         entries = {entry["name"]: entry for entry in top["skills"]}
         disabled = top.get("disabled", [])
-        is_valid = isinstance(disabled, list) and all(map(_is_string, disabled)) and _have_valid_types(entries.values())
-        if is_valid and all(map(_has_valid_path, entries.values())):
+        is_valid = isinstance(disabled, list) and all(isinstance(name, str) for name in disabled)
+        if is_valid and _have_valid_types(entries.values()) and all(map(_has_valid_path, entries.values())):
             return entries, tuple(disabled)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if has_conflict_markers(text):
@@ -104,10 +104,6 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
 def has_conflict_markers(text: str) -> bool:
     """Return whether a registry has git's conflict markers."""
     return CONFLICT_MARKER.search(text) is not None
-
-
-def _is_string(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _have_valid_types(entries: Collection[dict[str, Any]]) -> bool:

@@ -29,21 +29,15 @@ class UserConfig(Value):
 def read_config(text: str, file: str) -> UserConfig:
     """Parse the settings for discovery. Raises `DocumentError` with the invalid key."""
     top = parse_toml(text, file)
-    skills, discovery, profiles = top.get("skills"), top.get("discovery"), top.get("profiles")
-    paths = None if discovery is None else discovery.get("additional-paths")
-    if discovery is not None:
-        discovery.check_keys("additional-paths", "disable-claude-paths")
+    skills, discovery, profiles = (top.get(key) or top.with_value({}) for key in ("skills", "discovery", "profiles"))
+    discovery.check_keys("additional-paths", "disable-claude-paths")
+    paths = discovery.get("additional-paths")
     return UserConfig(
-        skills_enabled=_read_flag(skills, "enabled", default=True),
-        disable_claude_paths=_read_flag(discovery, "disable-claude-paths", default=False),
+        skills_enabled=skills.flag_or("enabled", default=True),
+        disable_claude_paths=discovery.flag_or("disable-claude-paths"),
         additional_paths=() if paths is None else tuple(part.path() for part in paths.elements()),
-        profiles=() if profiles is None else tuple(read_profile(node, name) for name, node in profiles.items()),
+        profiles=tuple(read_profile(node, name) for name, node in profiles.items()),
     )
-
-
-def _read_flag(node: JsonNode | None, key: str, *, default: bool) -> bool:
-    member = None if node is None else node.get(key)
-    return default if member is None else member.flag()
 
 
 KeyKind = Literal["texts", "age", "flag", "index", "action"]
@@ -57,14 +51,8 @@ FIXED_KEYS: dict[str, KeyKind] = {
 OPEN_GROUPS: dict[str, KeyKind] = {"indexes": "index", "permissions": "action", "permissions-for": "action"}
 KEY_PATTERNS = ("indexes.NAME.url", "permissions.PATTERN", "permissions-for.PROFILE.PATTERN")
 BOOLEAN_WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+    **dict.fromkeys(["true", "yes", "on", "1"], True),
+    **dict.fromkeys(["false", "no", "off", "0"], False),
 }
 # Settings that users look for here, but that only environment variables set.
 ENVIRONMENT_SETTINGS = {

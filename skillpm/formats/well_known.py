@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json
-from skillpm.core.digest import parse_digest
-from skillpm.core.names import SkillName, parse_skill_name, path_problem
+from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
@@ -113,11 +112,11 @@ def _read_skill(node: JsonNode) -> SiteSkill:
     if not url.text() or HIDDEN.search(url.text()) or " " in url.text() or "\\" in url.text():
         url.raise_expected("the URL of a file")
     return SiteSkill(
-        name=parse_skill_name(name.text(), where=name.where),
+        name=name.skill_name(),
         description=node.require("description").text(),
         type=kind.text(),
         url=url.text(),
-        sha256=parse_digest(digest.value, where=digest.where).removeprefix("sha256:"),
+        sha256=digest.digest().removeprefix("sha256:"),
     )
 
 
@@ -130,7 +129,7 @@ def _read_legacy_skill(node: JsonNode) -> SiteSkill:
     if "SKILL.md" not in paths or len(set(paths)) != len(paths) or len(paths) > MAX_FILES:
         files.raise_expected("the files of the skill without duplicates, including SKILL.md")
     return SiteSkill(
-        name=parse_skill_name(name.text(), where=name.where),
+        name=name.skill_name(),
         description=node.text_or("description"),
         type="files",
         files=tuple(sorted(paths)),

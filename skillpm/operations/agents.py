@@ -58,12 +58,7 @@ def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOp
         require_agent_folder(agent, scope.kind, context.settings)
 
     def edit(files: ProjectFiles) -> ProjectFiles:
-        agents = list(dict.fromkeys([*files.agents, *names]))
-        return (
-            files.with_manifest_text(set_member(files.editable_manifest, ("agents",), agents))
-            if agents != [*files.agents]
-            else files
-        )
+        return _with_agents(files, list(dict.fromkeys([*files.agents, *names])))
 
     options = without_skill_changes(options)
     return change(scope, context, options.replace(install=options.install.replace(is_linking_requested=True)), edit)
@@ -74,14 +69,15 @@ def unlink(scope: Scope, context: Context, names: Sequence[str], options: Change
 
     def edit(files: ProjectFiles) -> ProjectFiles:
         find_agents(name for name in names if name not in files.agents)
-        agents = [agent for agent in files.agents if agent not in names]
-        return (
-            files.with_manifest_text(set_member(files.editable_manifest, ("agents",), agents))
-            if agents != [*files.agents]
-            else files
-        )
+        return _with_agents(files, [agent for agent in files.agents if agent not in names])
 
     return change(scope, context, without_skill_changes(options), edit)
+
+
+def _with_agents(files: ProjectFiles, agents: list[str]) -> ProjectFiles:
+    if agents == [*files.agents]:
+        return files
+    return files.with_manifest_text(set_member(files.editable_manifest, ("agents",), agents))
 
 
 def without_skill_changes(options: ChangeOptions) -> ChangeOptions:

@@ -53,7 +53,9 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     read_config(read_text(file) or "", file)
     load_rules(scope, settings)
     _warn_unknown_tables(top, context)
-    origins = SettingOrigins(scope, manifest, top, settings, command_line_keys)
+    origins = SettingOrigins(
+        scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys
+    )
     return sorted(origins.all(), key=lambda setting: setting.key)
 
 

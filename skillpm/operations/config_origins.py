@@ -27,19 +27,14 @@ class EffectiveSetting(Value):
     location: str = ""  # file, variable or option
 
 
-class SettingOrigins:
+class SettingOrigins(Value):
     """The settings of all origins, combined with the precedence that commands apply."""
 
-    def __init__(
-        self, scope: Scope, manifest: Manifest, config: JsonNode, settings: Settings, command_line_keys: Sequence[str]
-    ) -> None:
-        self.scope, self.manifest, self.config, self.settings, self.command_line_keys = (
-            scope,
-            manifest,
-            config,
-            settings,
-            command_line_keys,
-        )
+    scope: Scope
+    manifest: Manifest
+    config: JsonNode
+    settings: Settings
+    command_line_keys: Sequence[str]
 
     def all(self) -> Iterator[EffectiveSetting]:
         """Yield every setting."""
@@ -48,30 +43,28 @@ class SettingOrigins:
         yield from self._indexes()
         yield self._claude_paths()
         for key, default in (("discovery.additional-paths", []), ("skills.enabled", True)):
-            yield self._user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
+            yield self._find_user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
         yield from self._permissions()
         if (profiles := self.config.get("profiles")) is not None:
             for name, node in profiles.items():
-                yield EffectiveSetting(key=f"profiles.{name}", value=node.value, origin=USER, location=node.file)
+                yield _user_setting(f"profiles.{name}", node)
         yield from self._environment()
 
     @property
     def _manifest_origin(self) -> str:
         return f"{self.scope.kind} manifest"
 
-    def _manifest_setting(self, key: str, value: Any) -> EffectiveSetting:
-        return EffectiveSetting(key=key, value=value, origin=self._manifest_origin, location=self.scope.manifest)
-
-    def _user_setting(self, key: str) -> EffectiveSetting | None:
+    def _find_user_setting(self, key: str) -> EffectiveSetting | None:
         node: JsonNode | None = self.config
         for part in key.split("."):
             node = None if node is None else node.get(part)
-        return None if node is None else EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
+        return None if node is None else _user_setting(key, node)
 
     def _agents(self) -> EffectiveSetting:
         if self.manifest.agents is not None:
-            return self._manifest_setting("agents", list(self.manifest.agents))
-        return self._user_setting("agents") or EffectiveSetting(key="agents", value=[], origin=DEFAULT)
+            origin, location = self._manifest_origin, self.scope.manifest
+            return EffectiveSetting(key="agents", value=list(self.manifest.agents), origin=origin, location=location)
+        return self._find_user_setting("agents") or EffectiveSetting(key="agents", value=[], origin=DEFAULT)
 
     def _exclude_newer(self) -> EffectiveSetting:
         key = "exclude-newer"
@@ -99,7 +92,7 @@ class SettingOrigins:
                 return EffectiveSetting(
                     key=key, value=text in {"1", "true", "yes", "on"}, origin=ENVIRONMENT, location=name
                 )
-        return self._user_setting(key) or EffectiveSetting(key=key, value=False, origin=DEFAULT)
+        return self._find_user_setting(key) or EffectiveSetting(key=key, value=False, origin=DEFAULT)
 
     def _permissions(self) -> Iterator[EffectiveSetting]:
         for scope in visible_scopes(self.scope, self.settings):
@@ -108,11 +101,10 @@ class SettingOrigins:
                 yield EffectiveSetting(key=key, value=action, origin=origin, location=scope.manifest)
         general, profiles = self.config.get("permissions"), self.config.get("permissions-for")
         for pattern, node in () if general is None else general.items():
-            yield EffectiveSetting(key=f"permissions.{pattern}", value=node.value, origin=USER, location=node.file)
+            yield _user_setting(f"permissions.{pattern}", node)
         for profile, rules in () if profiles is None else profiles.items():
             for pattern, node in rules.items():
-                key = f"permissions-for.{profile}.{pattern}"
-                yield EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
+                yield _user_setting(f"permissions-for.{profile}.{pattern}", node)
 
     def _environment(self) -> Iterator[EffectiveSetting]:
         """Yield the settings that only environment variables can set."""
@@ -133,6 +125,10 @@ class SettingOrigins:
             yield EffectiveSetting(
                 key=key, value=value, origin=ENVIRONMENT if is_set else DEFAULT, location=variable if is_set else ""
             )
+
+
+def _user_setting(key: str, node: JsonNode) -> EffectiveSetting:
+    return EffectiveSetting(key=key, value=node.value, origin=USER, location=node.file)
 
 
 def _seconds(seconds: float) -> float | int:

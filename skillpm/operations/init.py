@@ -7,7 +7,7 @@ from skillpm.errors import ConflictError
 from skillpm.files import translate_os_errors, write_new_file
 from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import locked_in, project_scope, refuse_home, user_scope
+from skillpm.operations.context.scope import locked_in, resolve_project_scope, user_scope
 
 
 def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str], str]:
@@ -16,10 +16,7 @@ def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str
     Raises `ConflictError` if there is a manifest, or a lockfile, whose skills would then no longer be required.
     """
     settings = context.settings
-    root = os.path.abspath(os.path.join(settings.working_directory, folder))
-    if not user:
-        refuse_home(settings, root)
-    scope = user_scope(settings) if user else project_scope(settings, root)
+    scope = user_scope(settings) if user else resolve_project_scope(settings, folder)
     if os.path.lexists(scope.manifest):
         command = scope.command("install", "SPEC")
         raise ConflictError(f"{scope.manifest} already exists", hint=f"edit it, or add to it with `{command}`")

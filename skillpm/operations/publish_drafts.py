@@ -26,12 +26,11 @@ from skillpm.indexes.publish.release_merge import find_errors
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.source import GitSource
-from skillpm.requirements.specifier import parse_specifier
+from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, parse_specifier
 
 if TYPE_CHECKING:
     from skillpm.operations.publish_checkout import Checkout, CommittedState
 
-ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
 NO_VERSION = "no version"
 
 
@@ -194,26 +193,28 @@ def _read_archive_draft(context: Context, path: str, source: str) -> Iterator[Re
         raise NotFoundError(f"{sanitize(source)} does not exist", where=path)
     with translate_os_errors("read an archive", path):
         data = read_regular_file(path)
+    name = os.path.basename(source)
+    draft = ReleaseDraft(name=name, label=source, origin=source)
     try:
-        tree = check_tree(read_archive(data, source, limits), name=os.path.basename(source), limits=limits)
-        # An archive has no folder, whose name the skill's name could be checked against.
-        skill = read_metadata(tree, PathPin(path=source), os.path.basename(source))
-        report_warnings({SkillName(os.path.basename(source)): skill}, {}, context.reporter)
+        tree = check_tree(read_archive(data, source, limits), name=name, limits=limits)
     except RefusedError as error:
-        yield ReleaseDraft(name=os.path.basename(source), label=source, origin=source, errors=(error.message,))
+        yield draft.replace(errors=(error.message,))
         return
-    yield _make_local_draft(context, ReleaseDraft(name=skill.declared_name, label=source, origin=source), tree)
+    # An archive has no folder, whose name the skill's name could be checked against.
+    yield _make_local_draft(context, draft, tree, takes_declared_name=True)
 
 
-def _make_local_draft(context: Context, draft: ReleaseDraft, tree: FileTree) -> ReleaseDraft:
+def _make_local_draft(
+    context: Context, draft: ReleaseDraft, tree: FileTree, *, takes_declared_name: bool = False
+) -> ReleaseDraft:
     try:
         skill = read_metadata(tree, PathPin(path=draft.label), draft.name)
-        report_warnings({SkillName(draft.name): skill}, {}, context.reporter)
     except RefusedError as error:
         return draft.replace(errors=(error.message,))
-    return _complete_draft(
-        draft.replace(published=_publication_time(context)), tree, skill, find_errors(tree, draft.name)
-    )
+    report_warnings({SkillName(draft.name): skill}, {}, context.reporter)
+    name = skill.declared_name if takes_declared_name else draft.name
+    draft = draft.replace(name=name, published=_publication_time(context))
+    return _complete_draft(draft, tree, skill, find_errors(tree, name))
 
 
 def _complete_draft(
@@ -222,17 +223,13 @@ def _complete_draft(
     """Return a draft with its version and dependencies, and errors for what an index cannot express."""
     if not is_skill_name(draft.name):
         errors = [*errors, f"`{sanitize(draft.name, 80)}` is not a valid skill name"]
-    external = [name for name, requirement in skill.dependencies.items() if not _is_version_range(requirement)]
+    external = [name for name, value in skill.dependencies.items() if not (isinstance(value, str) and is_range(value))]
     errors = [
         *errors,
         *(f"its dependency `{name}` has a source of its own; an index allows only version ranges" for name in external),
     ]
     version = skill.version.removeprefix("v") or default_version
     return draft.replace(tree=tree, version=version, errors=tuple(errors), dependencies=skill.dependencies)
-
-
-def _is_version_range(value: object) -> bool:
-    return isinstance(value, str) and is_range(value)
 
 
 def _publication_time(context: Context) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, SearchedIndex
 from skillpm.indexes.search.full_text import TIER_STEM, Hit, Hits
 from skillpm.indexes.search.query import Query, nearest_words, parse_query
@@ -59,9 +59,8 @@ def search(  # noqa: PLR0913  (each narrows the search)
 
     With `index`, only that one is searched. Raises `NotFoundError` if it is not configured.
     """
-    opened = open_catalogs(scope, context, service, index=index, only_installed=only_installed)
-    catalogs, query = opened.catalogs, parse_query(text)
-    run = _Search(query, limit, service)
+    catalogs, searched_indexes = open_catalogs(scope, context, service, index=index, only_installed=only_installed)
+    run = _Search(parse_query(text), limit, service)
     match_kind, hits = run.find_first_match(catalogs)
     total = sum(each.total for each in hits)
     hides = service.rules.hides
@@ -71,7 +70,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
         match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
         suggestions=() if total else tuple(run.suggest_names(catalogs)),
-        searched_indexes=opened.searched_indexes,
+        searched_indexes=searched_indexes,
         counts={} if total else {it.index or it.url: it.database.count_visible(hides) for it in catalogs},
     )
 

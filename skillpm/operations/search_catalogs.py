@@ -8,10 +8,10 @@ from skillpm.core.text import one_line
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
-from skillpm.formats.catalog_stream import CatalogEntry
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.pin import IndexPin, describe_pin
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
 from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.full_text import SearchDatabase
@@ -34,23 +34,17 @@ class SearchCatalog(Value):
     installed_names: Mapping[str, str] = EMPTY_MAPPING  # name in the index -> name under which it is installed
 
 
-class SearchCatalogs(Value):
-    """All catalogs in the order in which `install` consults them, and the outcome for each index."""
-
-    catalogs: tuple[SearchCatalog, ...]
-    searched_indexes: tuple[SearchedIndex, ...] = ()
-
-
 def open_catalogs(
     scope: Scope, context: Context, service: SkillService, *, index: str, only_installed: bool
-) -> SearchCatalogs:
+) -> tuple[list[SearchCatalog], tuple[SearchedIndex, ...]]:
     """Open all catalogs, only those of one index, or only that of the installed skills.
 
-    An index that cannot be read is reported in `searched_indexes`. Raises `NotFoundError` for one not configured.
+    Returns them in the order in which `install` consults them, and the outcome for each index.
+    Raises `NotFoundError` for one not configured.
     """
     installed = SearchCatalog(url=INSTALLED, database=build_in_memory(map(_catalog_entry, service.visible.values())))
     if only_installed:
-        return SearchCatalogs(catalogs=(installed,))
+        return [installed], ()
     configured = configured_indexes(scope, context.settings)
     if index and index not in {each.name for each in configured}:
         known = ", ".join(each.name for each in configured)
@@ -72,7 +66,7 @@ def open_catalogs(
     ]
     if not index:
         opened = [installed, *opened, SearchCatalog(url=BUNDLED_KEY, database=catalogs.open_bundled())]
-    return SearchCatalogs(catalogs=tuple(opened), searched_indexes=searched)
+    return opened, searched
 
 
 def _open_indexes(catalogs: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tuple[SearchedIndex, ...]:

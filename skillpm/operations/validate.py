@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 
-from skillpm.core.file_tree import Limits
+from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, SKILL_FILES
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value

@@ -30,8 +30,6 @@ class BuildResult:
     file_stats: dict[str, Mapping[str, FileStat]] = field(default_factory=dict)
     # Skills of which the stat cache vouches for every file.
     intact: set[str] = field(default_factory=set)
-    # The registry is built for reading only, so no file stats are collected.
-    is_read_only: bool = False
     # No SKILL.md was read, and the registry on disk says exactly the same.
     is_unchanged: bool = False
     # The digest of the legacy metadata that the receipt adds.

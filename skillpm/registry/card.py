@@ -1,7 +1,7 @@
 """A skill as loaders see it before it is opened: its registry entry and its location."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillpm.core.values import Value
@@ -113,13 +113,7 @@ class Card:
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """The MCP servers that it declares, sorted by name."""
         servers = self.entry.get("mcpServers", {})
-        return tuple(_parse_server(name, server) for name, server in sorted(servers.items()))
-
-
-def _parse_server(name: str, server: Mapping[str, Any]) -> McpServer:
-    return McpServer(name=name, command=str(server.get("command", "")), args=tuple(server.get("args", ())))
-
-
-def names_of(cards: Iterable[Card]) -> tuple[str, ...]:
-    """Return the names of skills, in the same order."""
-    return tuple(card.name for card in cards)
+        return tuple(
+            McpServer(name=name, command=str(server.get("command", "")), args=tuple(server.get("args", ())))
+            for name, server in sorted(servers.items())
+        )

@@ -5,6 +5,7 @@ list is read, and one that is missing is left out. While nothing changes, an acc
 skills are checked only before they are offered to an agent, see `Registry.check`.
 """
 
+import functools
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +16,18 @@ from skillpm.errors import FileError
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, boundary_of, has_escaping_link
 from skillpm.installer.layout import PROJECT_FOLDER, Layout
-from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.installer.stat_cache import FileStat
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.refresh import Refresher
-from skillpm.registry.snapshot import RegistrySnapshot, is_current, is_recent, read_directory_stats, read_snapshot
+from skillpm.registry.snapshot import (
+    RegistrySnapshot,
+    is_current,
+    is_recent,
+    read_directory_stats,
+    read_file_stat,
+    read_snapshot,
+)
 from skillpm.settings import current_settings
 
 if TYPE_CHECKING:
@@ -49,7 +57,7 @@ class Registry:
             cards={name: cards_by_name[name] for name in sorted(cards_by_name)}
         )
         self._refresher = Refresher(Layout(directory), "")
-        self._skill_cache: dict[str, tuple[FileStat, Skill]] = {}
+        self._open_cached = functools.lru_cache(MAX_CACHED_SKILLS)(self._open)
         self._lock = threading.RLock()
 
     @classmethod
@@ -107,21 +115,17 @@ class Registry:
         The result is cached as long as the file stays unchanged. Raises `FileError` if the file cannot be read, and
         `DocumentError` if it is not a valid skill.
         """
-        cached = self._skill_cache.get(card.location)
-        try:
-            if cached is not None and cached[0] == to_file_stat(os.stat(card.location)):
-                return cached[1]
-        except OSError:
-            pass  # reported below, when it is read
+        file_stat = read_file_stat(card.location)
+        is_cacheable = file_stat and not is_recent(file_stat)
+        return self._open_cached(card, file_stat) if is_cacheable else self._open(card, file_stat)
+
+    def _open(self, card: Card, _: FileStat) -> "Skill":
         if self._boundary and card.directory == self.directory and has_escaping_link(self._layout, card.name):
             raise FileError(f"`{sanitize(card.name)}` was not read: {ESCAPING_LINK_MESSAGE}", where=card.location)
         # Imported here because it loads a YAML library, which catalogs do not need.
         from skillpm.registry.skill_loader import open_skill  # noqa: PLC0415
 
-        skill, file_stat = open_skill(card, self.directory)
-        if not is_recent(file_stat):
-            self._cache_skill(card.location, file_stat, skill)
-        return skill
+        return open_skill(card, self.directory)
 
     def locate(self, card: Card) -> Card:
         """Return the card with the directory that currently holds the skill's files.
@@ -143,12 +147,6 @@ class Registry:
     @property
     def _layout(self) -> Layout:
         return Layout(self.directory, boundary=self._boundary)
-
-    def _cache_skill(self, location: str, file_stat: FileStat, skill: "Skill") -> None:
-        with self._lock:
-            while len(self._skill_cache) >= MAX_CACHED_SKILLS:
-                del self._skill_cache[next(iter(self._skill_cache))]
-            self._skill_cache[location] = (file_stat, skill)
 
     @property
     def is_there(self) -> bool:

@@ -43,8 +43,7 @@ def add_installed_skill(
             if edited and (warning := conflict_warning(data)):  # as installed, it is the author's text
                 result.warnings.append(RegistryProblem(path=path, message=warning))
                 return
-        if not result.is_read_only:
-            result.file_stats[name] = {path: to_file_stat(state) for path, state in states.items()}
+        result.file_stats[name] = {path: to_file_stat(state) for path, state in states.items()}
     except OSError as error:
         file = find_skill_file(folder)
         if isinstance(error, FileNotFoundError) and not os.path.lexists(f"{folder}/{file}"):
@@ -78,7 +77,7 @@ def add_unmanaged_skill(result: BuildResult, name: str, skill_file: ReadSkillFil
             return
     elif skill_file.reason:
         result.problems.append(RegistryProblem(path=f"{name}/{skill_file.file}", message=skill_file.reason))
-    if skill_file.file_stat and not result.is_read_only:
+    if skill_file.file_stat:
         result.file_stats[name] = {skill_file.file: skill_file.file_stat}
 
 

@@ -5,18 +5,15 @@ mtime and ctime are the same, and is only stored if the file had not been touche
 tick of the clock leave the same times, and the second one would go unnoticed.
 """
 
-import errno
 import os
-import stat
 import time
 from typing import NamedTuple
 
-from skillpm.files import BINARY, NONBLOCK
+from skillpm.installer.skill_file import read_regular_file
+from skillpm.installer.stat_cache import FileStat, to_file_stat
 from skillpm.skillmd.findings import not_loadable
 from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
 from skillpm.skillmd.head import HEAD_SIZE, SkillHead, extract_frontmatter, read_head
-
-CHUNK = 1 << 20
 
 
 class CachedHead(NamedTuple):
@@ -38,11 +35,7 @@ class HeadCache:
     def __init__(self, *, rest: float = 2.0) -> None:
         self.reads = 0
         self._settle_ns = int(rest * 1_000_000_000)
-        self._cache: dict[str, tuple[tuple[int, ...], CachedHead]] = {}
-
-    def clear(self) -> None:
-        """Forget all files."""
-        self._cache.clear()
+        self._cache: dict[str, tuple[tuple[int, FileStat], CachedHead]] = {}
 
     def read(self, path: str) -> CachedHead:
         """Return the frontmatter of a file.
@@ -52,41 +45,19 @@ class HeadCache:
         cached = self._cache.get(path)
         if cached is not None and cached[0] == _file_key(os.stat(path)):
             return cached[1]
-        data, state = read_bytes(path, HEAD_SIZE)
+        data, state = read_regular_file(path, HEAD_SIZE + 1)
         self.reads += 1
         if state.st_size > MAX_FILE_SIZE:
             raise not_loadable("too-large", f"the file is over {MAX_FILE_SIZE} bytes")
         front = extract_frontmatter(data)
         # Almost every frontmatter fits into the head. If its end is not in there, read the whole file.
         if front is None and len(data) > HEAD_SIZE:
-            front = read_bytes(path, MAX_FILE_SIZE)[0]
+            front = read_regular_file(path, MAX_FILE_SIZE + 1)[0]
         result = CachedHead(read_head(data if front is None else front), (state.st_dev, state.st_ino))
         if state.st_ctime_ns < time.time_ns() - self._settle_ns:
             self._cache[path] = (_file_key(state), result)
         return result
 
 
-def read_bytes(path: str, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return the first `limit` bytes of a regular file, plus one byte if there are more, and its stat. Raises
-    `OSError`.
-    """
-    # Without O_NONBLOCK, opening a pipe blocks until another process opens it for writing.
-    descriptor = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
-    try:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
-        data = os.read(descriptor, min(state.st_size, limit) + 1)
-        # One call is enough for nearly every file. Files with a wrong size (as in /proc) are read to their end.
-        while len(data) <= limit and len(data) != state.st_size:
-            part = os.read(descriptor, min(limit + 1 - len(data), CHUNK))
-            if not part:
-                break
-            data += part
-        return data, state
-    finally:
-        os.close(descriptor)
-
-
-def _file_key(state: os.stat_result) -> tuple[int, ...]:
-    return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+def _file_key(state: os.stat_result) -> tuple[int, FileStat]:
+    return (state.st_dev, to_file_stat(state))

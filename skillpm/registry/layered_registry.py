@@ -25,12 +25,16 @@ class LayeredRegistry(Registry):
         """The current state of all layers as one immutable value."""
         parts = tuple(layer.snapshot for layer in self._layers)
         snapshot = self._snapshot
-        if len(parts) != len(self._layer_snapshots) or any(
-            new is not old for new, old in zip(parts, self._layer_snapshots, strict=True)
-        ):
-            cards = {name: card for part in reversed(parts) for name, card in part.cards.items()}
+        if parts != self._layer_snapshots:
+            cards: dict[str, Card] = {}
+            disabled: dict[str, str] = {}
+            for part in reversed(parts):
+                # What a project disables is disabled in the layers below it, too (ADR 17).
+                cards = {name: card for name, card in cards.items() if name not in part.disabled} | {**part.cards}
+                disabled |= part.disabled
             snapshot = RegistrySnapshot(
                 cards={name: cards[name] for name in sorted(cards)},
+                disabled=disabled,
                 problems=tuple(
                     problem if layer is self._layers[0] else problem.replace(path=f"{layer.directory}/{problem.path}")
                     for layer, part in zip(self._layers, parts, strict=True)

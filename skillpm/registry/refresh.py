@@ -8,6 +8,7 @@ cache nor an earlier check vouches for it. Nothing is written: readers take no l
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 from skillpm.core.conflict_markers import conflict_warning
 from skillpm.core.names import SKILL_FILES, SkillName
@@ -17,7 +18,7 @@ from skillpm.installer.consistent_view import ReadView, open_view, read_until_co
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
 from skillpm.installer.layout import Layout
 from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import FileStat, StatCache, read_stat_cache, to_file_stat
+from skillpm.installer.stat_cache import FileStat, StatCache, read_stat_cache
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.metadata_overlay import (
@@ -26,7 +27,7 @@ from skillpm.registry.metadata_overlay import (
     apply_legacy_metadata,
     find_legacy_metadata,
 )
-from skillpm.registry.snapshot import RegistrySnapshot, is_recent
+from skillpm.registry.snapshot import RegistrySnapshot, is_recent, read_file_stat
 
 # If less than one skill in this many is checked, reading their files is faster than loading the stat cache.
 STAT_CACHE_THRESHOLD = 20
@@ -49,7 +50,6 @@ class Refresher:
         self._missing: frozenset[str] = frozenset()
         # About skills that can be read, for their owner.
         self._warnings: Mapping[str, RegistryProblem] = {}
-        self._stat_cache: StatCache | None = None
 
     def apply_to(self, snapshot: RegistrySnapshot) -> RegistrySnapshot:
         """Return the snapshot with the detected edits applied.
@@ -82,7 +82,7 @@ class Refresher:
         warnings_before = self._warnings
         for card in (*cards, *(snapshot.cards[name] for name in self._missing if name in snapshot.cards)):
             name, path = card.name, _current_path(card, view)
-            file_stat = _read_file_stat(path)
+            file_stat = read_file_stat(path)
             # Folders that the registry does not list were read for the snapshot and are watched there.
             if (file_stat and verified.get(path) == file_stat) or name in snapshot.unregistered_folders:
                 continue
@@ -105,15 +105,13 @@ class Refresher:
         """Return whether the stat cache, if it belongs to this registry, vouches for a skill's file."""
         if not self._is_cache_valid:
             return False
-        stat_cache, file_name = self._loaded_stat_cache, card.entry["filePath"].removeprefix(f"{card.name}/")
+        stat_cache, file_name = self._stat_cache, card.entry["filePath"].removeprefix(f"{card.name}/")
         is_same = bool(file_stat) and stat_cache.file_stats.get(card.name, {}).get(file_name) == file_stat
         return is_same and int(file_stat.split()[2]) < stat_cache.trusted_before
 
-    @property
-    def _loaded_stat_cache(self) -> StatCache:
-        if self._stat_cache is None:
-            self._stat_cache = read_stat_cache(self._layout.stat_cache)
-        return self._stat_cache
+    @cached_property
+    def _stat_cache(self) -> StatCache:
+        return read_stat_cache(self._layout.stat_cache)
 
     @property
     def _is_cache_valid(self) -> bool:
@@ -121,7 +119,7 @@ class Refresher:
 
         A clone may contain a registry that was committed, while neither cache nor receipt is under version control.
         """
-        return self._loaded_stat_cache.file_stats.get("", {}).get("skills.json") == self.file_stat
+        return self._stat_cache.file_stats.get("", {}).get("skills.json") == self.file_stat
 
     def _read_current(self, card: Card, file: str, *, is_foreign: bool) -> CurrentEntry:
         """Return what a skill's file says now; None if it is missing."""
@@ -193,10 +191,3 @@ def _current_path(card: Card, read_view: ReadView) -> str:
     if not read_view.is_pending or not _is_folder_skill(card):
         return card.location
     return os.path.join(read_view.skill_path(card.name), os.path.basename(card.location))
-
-
-def _read_file_stat(path: str) -> FileStat:
-    try:
-        return to_file_stat(os.stat(path))
-    except OSError:
-        return ""

@@ -22,6 +22,7 @@ from skillpm.installer.stat_cache import FileStat, to_file_stat
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.builder import list_folders
 from skillpm.registry.card import Card
+from skillpm.registry.unmanaged_skills import read_unmanaged_skills
 
 # Nanoseconds; longer than the tick of any file system clock (20 ms).
 RECENT_NS = 50_000_000
@@ -38,6 +39,8 @@ class RegistrySnapshot(Value):
     # change within the same clock tick would go unnoticed.
     is_stable: bool = True
     problems: tuple[RegistryProblem, ...] = ()
+    # Disabled skill -> the skills directory whose registry says so.
+    disabled: Mapping[str, str] = EMPTY_MAPPING
     # As `read_directory_stats` returned them just before.
     file_stats: tuple[FileStat, ...] = ()
     # Another tool or a person wrote the registry.
@@ -50,7 +53,7 @@ def is_current(snapshot: RegistrySnapshot, directory: str) -> bool:
     return (
         snapshot.is_stable
         and snapshot.file_stats == read_directory_stats(directory)
-        and all(_read_file_stat(_skill_file_path(directory, name)) == file_stat for name, file_stat in unregistered)
+        and all(read_file_stat(_skill_file_path(directory, name)) == file_stat for name, file_stat in unregistered)
     )
 
 
@@ -66,10 +69,11 @@ def is_recent(file_stat: FileStat) -> bool:
 
 def read_directory_stats(directory: str) -> tuple[FileStat, ...]:
     """Return the stats of the directory and its registry: at least one differs after every change."""
-    return tuple(_read_file_stat(path) for path in (directory, os.path.join(directory, "skills.json")))
+    return tuple(read_file_stat(path) for path in (directory, os.path.join(directory, "skills.json")))
 
 
-def _read_file_stat(path: str) -> FileStat:
+def read_file_stat(path: str) -> FileStat:
+    """Return the stat of a file; empty if it cannot be read."""
     try:
         return to_file_stat(os.stat(path))
     except OSError:
@@ -105,21 +109,20 @@ def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileSta
     unregistered: dict[str, FileStat] = {}
     listed = {card.entry["filePath"].partition("/")[0] for card in cards.values()}
     for name in sorted(folders - listed - {*disabled}):
-        unregistered[name] = _read_file_stat(_skill_file_path(layout.directory, name))
+        unregistered[name] = read_file_stat(_skill_file_path(layout.directory, name))
         if name in escaping or not os.path.lexists(_skill_file_path(layout.directory, name)):
             continue  # not a skill, or one that is being written
-        from skillpm.registry.skill_loader import read_folder_entry  # noqa: PLC0415
-
-        entry_or_problem = read_folder_entry(layout.directory, name)
-        if isinstance(entry_or_problem, RegistryProblem):
-            problems.append(entry_or_problem)
-        else:
-            cards[name] = Card(entry_or_problem, layout.directory)
+        skill_file = read_unmanaged_skills({name: layout.skill_path(name)})[name]
+        if skill_file.entry is not None:
+            cards[name] = Card(skill_file.entry, layout.directory)
+        elif skill_file.reason:
+            problems.append(RegistryProblem(path=f"{name}/{skill_file.file}", message=skill_file.reason))
     return RegistrySnapshot(
         cards={name: cards[name] for name in sorted(cards)},
         unregistered_folders=unregistered,
         is_stable=not any(map(is_recent, (*file_stats, *unregistered.values()))),
         problems=tuple(problems),
+        disabled=dict.fromkeys(disabled, layout.directory),
         file_stats=file_stats,
         is_foreign=is_foreign,
     )

@@ -1,8 +1,7 @@
-"""Read unmanaged skills: those in the skills directory that skillpm did not install. Thousands are read in parallel."""
+"""Read unmanaged skills: those in the skills directory that skillpm did not install."""
 
 import os
-import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from skillpm.core.conflict_markers import conflict_warning
@@ -10,9 +9,6 @@ from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.formats.registry import RegistryEntry
 from skillpm.installer.skill_file import find_skill_file, read_skill_file
 from skillpm.installer.stat_cache import FileStat, StatCache, to_file_stat
-
-PARALLEL_THRESHOLD = 2_000  # starting a process takes as long as reading a few hundred skills
-MAX_PROCESSES = 4
 
 
 class ReadSkillFile(NamedTuple):
@@ -52,51 +48,14 @@ def find_unchanged(
 
 def read_unmanaged_skills(folders: Mapping[str, str]) -> dict[str, ReadSkillFile]:
     """Read the SKILL.md of each folder (name -> path). Does not raise: a result without an entry has a reason."""
-    items = list(folders.items())
-    if not items:
+    if not folders:
         return {}
-    processes = min(_cpu_count(), MAX_PROCESSES) if len(items) >= PARALLEL_THRESHOLD else 1
-    # Forking a process with several threads can deadlock: a lock held by another thread stays locked in the child.
-    if processes == 1 or not hasattr(os, "fork") or threading.active_count() > 1:
-        return _read_skills(items)
-    return _read_in_parallel([items[first::processes] for first in range(processes)])
-
-
-def _read_in_parallel(parts: Sequence[list[tuple[str, str]]]) -> dict[str, ReadSkillFile]:
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import, rarely needed)
-    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
-    from multiprocessing import get_context  # noqa: PLC0415
-
-    results: dict[str, ReadSkillFile] = {}
-    with ProcessPoolExecutor(len(parts) - 1, mp_context=get_context("fork"), initializer=_ignore_interrupts) as pool:
-        futures = [(part, pool.submit(_read_skills, part)) for part in parts[1:]]
-        results |= _read_skills(parts[0])
-        for part, future in futures:
-            try:
-                results |= future.result()
-            except BrokenProcessPool:  # a worker was killed, say for lack of memory
-                results |= _read_skills(part)
-    return results
-
-
-def _ignore_interrupts() -> None:
-    """Ignore Ctrl-C in a worker: the parent handles it and waits for the workers, which finish soon."""
-    import signal  # noqa: PLC0415
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _cpu_count() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _read_skills(folders: Sequence[tuple[str, str]]) -> dict[str, ReadSkillFile]:
     # Imported here because it loads a YAML library, which an unchanged registry does not need.
     from skillpm.registry.entry import build_entry  # noqa: PLC0415
     from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
 
     results = {}
-    for name, folder in folders:
+    for name, folder in folders.items():
         file_stat, file = "", find_skill_file(folder)
         try:
             file_stat = to_file_stat(os.stat(f"{folder}/{file}"))

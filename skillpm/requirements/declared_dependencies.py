@@ -13,6 +13,7 @@ from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, RANGE_HINT, is_range, parse_range
 from skillpm.errors import DocumentError, RefusedError
+from skillpm.formats.lockfile import read_locked_requirement
 from skillpm.formats.manifest import document_kind, read_manifest
 from skillpm.requirements.manifest_requirements import read_requirement
 from skillpm.requirements.source import GitSource, IndexSource, PathSource, Source, UrlSource
@@ -86,20 +87,8 @@ def _parse_manifest(data: bytes) -> dict[str, Any]:
     top = parse_json(text, MANIFEST_FILE)
     if document_kind(top) != "manifest":
         return {}
-    skills = read_manifest(text, MANIFEST_FILE).skills
-    for name, value in skills.items():
-        _check_form(JsonNode(value, MANIFEST_FILE, ("skills", name)))
-    return dict(skills.items())
-
-
-def _check_form(node: JsonNode) -> None:
-    """Check that a value has the form that lockfiles accept: a string, or an object of strings and booleans."""
-    if isinstance(node.value, dict):
-        invalid = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
-        if invalid is not None:
-            node.require(invalid).raise_expected("a string or true")
-    else:
-        node.text()
+    read_manifest(text, MANIFEST_FILE)
+    return {name: read_locked_requirement(node) for name, node in top.require("skills").items()}
 
 
 MAX_DEPENDENCIES = 500

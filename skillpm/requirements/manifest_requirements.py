@@ -19,18 +19,16 @@ RANGE_LIKE = re.compile(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
 
 def read_requirements(manifest: Manifest) -> dict[SkillName, Source]:
     """Return every requirement of a manifest as a source. Errors name file and key."""
-    return {
-        name: read_requirement(name, JsonNode(value, manifest.file, ("skills", name)))
-        for name, value in manifest.skills.items()
-    }
+    return _read_sources(manifest.skills, manifest.file, "skills")
 
 
 def read_overrides(manifest: Manifest) -> dict[SkillName, Source]:
     """Return the sources that replace every requirement on a name, including those of skills."""
-    return {
-        name: read_requirement(name, JsonNode(value, manifest.file, ("overrides", name)))
-        for name, value in manifest.overrides.items()
-    }
+    return _read_sources(manifest.overrides, manifest.file, "overrides")
+
+
+def _read_sources(values: Mapping[SkillName, Any], file: str, key: str) -> dict[SkillName, Source]:
+    return {name: read_requirement(name, JsonNode(value, file, (key, name))) for name, value in values.items()}
 
 
 def read_requirement(name: SkillName, node: JsonNode) -> Source:
@@ -44,21 +42,14 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
     except UsageError as error:
         raise DocumentError(error.message, where=node.where, hint=error.hint) from error
     source = specifier.source
-    if isinstance(source, BundledSource) and source.name != name:
-        # A lockfile records it as `{"bundled": true}`, without the name.
+    if isinstance(source, BundledSource) or (isinstance(source, IndexSource) and source.index_url):
+        if source.name == name:
+            return source
+        # A lockfile records a bundled skill as `{"bundled": true}`, without the name.
+        kind = "a bundled skill" if isinstance(source, BundledSource) else "a skill of an index"
         raise DocumentError(
-            f"a bundled skill cannot be renamed: `{source.name}`",
-            where=node.where,
-            hint=f"use the key `{source.name}`",
+            f"{kind} cannot be renamed: `{source.name}`", where=node.where, hint=f"use the key `{source.name}`"
         )
-    if isinstance(source, IndexSource) and source.index_url:
-        if source.name != name:
-            raise DocumentError(
-                f"a skill of an index cannot be renamed: `{source.name}`",
-                where=node.where,
-                hint=f"use the key `{source.name}`",
-            )
-        return source
     if isinstance(source, IndexSource) or specifier.page_path:
         raise DocumentError(
             f"expected a version range or a source, got `{sanitize(node.value, 80)}`",

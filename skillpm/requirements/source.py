@@ -3,7 +3,6 @@
 from typing import Any, Literal, assert_never
 
 from skillpm.core.decoder import JsonNode, unknown_key_error
-from skillpm.core.digest import parse_digest
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.suggestions import closest_matches
@@ -94,8 +93,7 @@ def read_table(name: SkillName, node: JsonNode) -> Source:
         return _read_git_source(node)
     if (path := node.get("path")) is not None:
         node.check_keys("path", "link")
-        link = node.get("link")
-        return PathSource(path=path.path(), link=link is not None and link.flag())
+        return PathSource(path=path.path(), link=node.flag_or("link"))
     if (bundled := node.get("bundled")) is not None:
         node.check_keys("bundled")
         if bundled.value is not True:
@@ -104,7 +102,7 @@ def read_table(name: SkillName, node: JsonNode) -> Source:
     if (url := node.get("url")) is not None:
         node.check_keys("url", "digest")
         digest = node.get("digest")
-        checked = "" if digest is None else parse_digest(digest.value, where=digest.where)
+        checked = "" if digest is None else digest.digest()
         return UrlSource(url=read_archive_location(url), digest=checked)
     if node.get("version") is not None:
         node.check_keys("version", "index")
@@ -125,11 +123,8 @@ def _read_index(node: JsonNode | None) -> str:
 def read_range(node: JsonNode) -> str:
     """Return a version range. Raises `DocumentError` for an invalid one."""
     if not is_range(node.text()):
-        raise DocumentError(
-            f"invalid version range `{sanitize(node.text(), 80)}`",
-            where=node.where,
-            hint=RANGE_HINT,
-        )
+        message = f"invalid version range `{sanitize(node.text(), 80)}`"
+        raise DocumentError(message, where=node.where, hint=RANGE_HINT)
     return node.text().strip()
 
 
@@ -149,13 +144,13 @@ def _read_git_source(node: JsonNode) -> GitSource:
     )
 
 
-def normalize_folder(text: str, *, where: str, error_type: type[DocumentError] = DocumentError) -> str:
+def normalize_folder(text: str, *, where: str) -> str:
     """Return a folder in a repository without leading `./` and surrounding slashes; `.` is the top level."""
     folder = text.strip().removeprefix("./").strip("/")
     if folder in {"", "."}:
         return "." if text.strip() else ""
     if problem := path_problem(folder):
-        raise error_type(f"the path {problem}", where=where)
+        raise DocumentError(f"the path {problem}", where=where)
     return folder
 
 

@@ -25,21 +25,12 @@ NON_REPOSITORY_PREFIXES = (".", "/", "~", "link:", "bundled:", "git+")
 
 def mistake_hint(spec: str) -> str:
     """Return the hint for a mistake in a SPEC; empty if it has no known one."""
-    return next(
-        filter(
-            None,
-            (
-                find_hint(spec)
-                for find_hint in (
-                    _pasted_command_hint,
-                    _repository_hint,
-                    _name_hint,
-                    _skill_suffix_hint,
-                    _repository_suffix_hint,
-                )
-            ),
-        ),
-        "",
+    return (
+        _pasted_command_hint(spec)
+        or _repository_hint(spec)
+        or _name_hint(spec)
+        or _skill_suffix_hint(spec)
+        or _repository_suffix_hint(spec)
     )
 
 

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from skillpm.core.names import SkillName
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.requirements.declared_dependencies import has_open_version
-from skillpm.resolver.alternatives import alternative_hint, describe_available, too_new_hint
 from skillpm.resolver.candidates import CandidateSet
 from skillpm.resolver.conflict_phrases import (
+    alternative_hint,
+    describe_available,
     describe_source,
     format_versions,
     join_words,
     name_repository_hint,
     no_version_message,
+    too_new_hint,
 )
 from skillpm.resolver.search_space import Candidate, Requirement
 

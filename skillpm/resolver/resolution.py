@@ -16,10 +16,9 @@ from skillpm.resolver.provider import Provider
 
 
 class Resolution(Value):
-    """The resulting lockfile, and the names that were resolved rather than kept from the old one."""
+    """The resulting lockfile."""
 
     lockfile: Lockfile
-    resolved_names: tuple[SkillName, ...]
 
 
 def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) -> Resolution:
@@ -41,9 +40,7 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
                 name: LockedSkill(pin=it.pin, digest=it.digest, version=it.version, dependencies=it.dependencies)
                 for name, it in pinned.items()
             }
-            return Resolution(
-                lockfile=locked.replace(skills={**locked.skills, **refreshed}), resolved_names=tuple(sorted(refreshed))
-            )
+            return Resolution(lockfile=locked.replace(skills={**locked.skills, **refreshed}))
     from skillpm.resolver.solver import solve  # noqa: PLC0415  (only if there is a choice)
 
     candidate_set = CandidateSet(request, provider, locked)
@@ -54,10 +51,7 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
         overrides=requirement_values(request.overrides),
         skills={name: candidate_set.locked_skill(candidate) for name, candidate in solution.items()},
     )
-    return Resolution(
-        lockfile=lockfile,
-        resolved_names=tuple(sorted(name for name, candidate in solution.items() if candidate.locked is None)),
-    )
+    return Resolution(lockfile=lockfile)
 
 
 def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[str]:

@@ -9,11 +9,18 @@ from skillpm.serving.permissions import Decision
 
 
 class SkillNotFound(NotFoundError):
-    """No visible skill has this name; `similar` are visible ones with similar names."""
+    """No visible skill has this name; `similar` are visible ones with similar names.
 
-    def __init__(self, name: str, similar: Sequence[str]) -> None:
-        hint = did_you_mean(similar) or "run `skillpm list` to see the available skills"
-        super().__init__(f"skill `{sanitize(name, 80)}` not found", hint=hint)
+    If the skill is there but disabled, `enable_command` enables it.
+    """
+
+    def __init__(self, name: str, similar: Sequence[str], *, enable_command: str = "") -> None:
+        shown = sanitize(name, 80)
+        if enable_command:
+            super().__init__(f"skill `{shown}` is disabled", hint=f"to use it, run `{enable_command}`")
+        else:
+            hint = did_you_mean(similar) or "run `skillpm list` to see the available skills"
+            super().__init__(f"skill `{shown}` not found", hint=hint)
         self.name = name
         self.similar = tuple(similar)
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Mapping
 
 from skillpm.registry.card import Card
@@ -23,16 +22,15 @@ class Environment:
         self.environ = environ
         self.system = system
         self._programs: dict[str, bool] = {}
-        self._lock = threading.Lock()
 
     def has_program(self, name: str) -> bool:
         """Return whether a program is on PATH."""
-        with self._lock:
-            if name not in self._programs:
-                # Without a path, `which` would fall back to the process's own PATH.
-                path = shutil.which(name, path=self.environ.get("PATH") or os.devnull)
-                self._programs[name] = path is not None
-            return self._programs[name]
+        is_there = self._programs.get(name)
+        if is_there is None:
+            # Without a path, `which` would fall back to the process's own PATH.
+            path = shutil.which(name, path=self.environ.get("PATH") or os.devnull)
+            self._programs[name] = is_there = path is not None
+        return is_there
 
     def find_missing(self, card: Card) -> tuple[str, ...]:
         """Return a skill's unmet requirements: programs, `one of a, b`, `$VARIABLE`, and system names."""
@@ -49,8 +47,7 @@ class Environment:
 
     def clear_cache(self) -> None:
         """Forget the program lookups, for example because programs were installed since."""
-        with self._lock:
-            self._programs.clear()
+        self._programs.clear()
 
     def _is_one_of(self, *systems: str) -> bool:
         known = SYSTEM_ALIASES.get(self.system, {self.system})

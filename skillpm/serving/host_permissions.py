@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 from skillpm.errors import DocumentError
@@ -27,28 +28,19 @@ def load_host_rules(host: str, settings: Settings) -> Rules:
     """
     rules = Rules()
     for path in find_permission_files(host, settings):
-        is_glm = host == "glm"
-        rules = rules.with_layer(
-            parse_glm_rules(_read_toml(path), path) if is_glm else parse_opencode_rules(_read_json(path), path)
-        )
+        if host == "glm":
+            import tomllib  # noqa: PLC0415  (most users have none)
+
+            layer = parse_glm_rules(_read_config(path, "TOML", tomllib.loads), path)
+        else:
+            layer = parse_opencode_rules(_read_config(path, "JSON", json.loads), path)
+        rules = rules.with_layer(layer)
     return rules
 
 
-def _read_json(path: str) -> Any:
+def _read_config(path: str, syntax: str, parse: Callable[[str], Any]) -> Any:
     text = read_text(path)
     try:
-        return {} if text is None else json.loads(text)
+        return {} if text is None else parse(text)
     except (ValueError, RecursionError) as error:
-        raise DocumentError(f"invalid JSON: {error}", where=path) from error
-
-
-def _read_toml(path: str) -> Any:
-    text = read_text(path)
-    if text is None:
-        return {}
-    import tomllib  # noqa: PLC0415  (most users have none)
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DocumentError(f"invalid TOML: {error}", where=path) from error
+        raise DocumentError(f"invalid {syntax}: {error}", where=path) from error

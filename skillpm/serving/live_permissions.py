@@ -1,13 +1,12 @@
 """The permissions in effect right now, read again whenever the documents that define them change."""
 
-import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.installer.stat_cache import FileStat
 from skillpm.registry.card import Card
-from skillpm.registry.snapshot import is_recent
+from skillpm.registry.snapshot import is_recent, read_file_stat
 from skillpm.serving.permissions import Rules
 
 
@@ -41,7 +40,7 @@ class WatchedPermissions:
 
     def __call__(self) -> EffectivePermissions:
         """Return the permissions in effect now."""
-        file_stats = tuple(map(_read_file_stat, self._files))
+        file_stats = tuple(map(read_file_stat, self._files))
         cached = self._cached
         if cached is not None and cached[0] == file_stats:
             return cached[1]
@@ -54,10 +53,3 @@ class WatchedPermissions:
             else:
                 self._cached = ((), permissions)  # another write within the same clock tick would go unnoticed
             return permissions
-
-
-def _read_file_stat(path: str) -> FileStat:
-    try:
-        return to_file_stat(os.stat(path))
-    except OSError:
-        return ""

@@ -6,9 +6,8 @@ from typing import Any
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.registry.card import Card, McpServer
-from skillpm.serving.referenced_files import find_referenced_files
 from skillpm.serving.renderers.base import RenderedSkill
-from skillpm.skillmd.body_references import find_shell_commands
+from skillpm.skillmd.body_references import find_file_references, find_shell_commands
 
 
 class Loaded(Value):
@@ -46,8 +45,9 @@ class Loaded(Value):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The skill's own files that its body mentions with `@`."""
-        return find_referenced_files(self.body, self.files)
+        """The skill's own files that its body mentions with `@`, in the order of the body."""
+        references = (reference.removeprefix("./") for reference in find_file_references(self.body))
+        return tuple(path for path in dict.fromkeys(references) if path in self.files)
 
     @property
     def commands(self) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ Permissions are applied before anything else. A denied skill is not listed, foun
 for its name does not reveal whether it exists.
 """
 
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from skillpm.core.text import estimate_tokens
-from skillpm.registry.card import Card, names_of
+from skillpm.core.text import estimate_tokens, sanitize
+from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.snapshot import RegistrySnapshot
 from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
@@ -19,14 +18,21 @@ from skillpm.serving.body_modes import MAX_LENGTH, Mode
 from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
 from skillpm.serving.renderers.base import OpenedSkill, RenderedSkill
-from skillpm.serving.renderers.lookup import find_renderer
+from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
 from skillpm.serving.skill_files import list_skill_files
-from skillpm.serving.skill_search import find_by_name, search_cards, search_text, suggest_names
+from skillpm.serving.skill_search import (
+    collect_servers,
+    find_by_name,
+    find_triggered,
+    list_triggers,
+    search_cards,
+    search_text,
+    suggest_names,
+)
 from skillpm.serving.token_budget import fit_to_budget
 from skillpm.serving.tool_call import answer_call
 from skillpm.serving.tool_schema import TOOL_SCHEMA
-from skillpm.serving.triggers import TriggerIndex, build_trigger_index, collect_servers, find_triggered
 from skillpm.settings import current_settings
 
 Ask = Callable[[str], bool]
@@ -69,7 +75,6 @@ class SkillService:
         self.max_length = max_length
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
-        self._lock = threading.Lock()
         self._visible_cache: _VisibleSkills | None = None
 
     # Visible skills
@@ -94,17 +99,18 @@ class SkillService:
         `guess` returns the first of several matches, as some hosts do. Raises `SkillForbidden` for a denied name,
         `AmbiguousSkillName` for several matches, and `SkillNotFound`, with suggestions, for none.
         """
-        decision = self.rules.decide(name.strip())
+        visible = self._visible_skills
+        decision = visible.permissions.rules.decide(name.strip())
         if decision.action == "deny":
             raise SkillForbidden(name.strip(), decision)
-        visible = self._visible_skills
         matches = find_by_name(name, visible.cards) or tuple(
             card for card in visible.cards.values() if card.declared == name
         )
         if len(matches) > 1 and not guess:
-            raise AmbiguousSkillName(name, names_of(matches))
+            raise AmbiguousSkillName(name, [card.name for card in matches])
         if not matches:
-            raise SkillNotFound(name, suggest_names(name, visible.cards, visible.search_texts))
+            similar = suggest_names(name, visible.cards, visible.texts)
+            raise SkillNotFound(name, similar, enable_command=self._enable_command(name.strip(), visible))
         if self.registry.check(matches):
             return self.visible.get(
                 matches[0].name, matches[0]
@@ -113,26 +119,24 @@ class SkillService:
 
     def search(self, query: str) -> tuple[RenderedSkill, ...]:
         """Return the skills that contain all words of a query, best matches first."""
-        cards = self._search_cards(query)
-        return self._describe_skills(self._search_cards(query) if self.registry.check(cards) else cards)
+        found = search_cards(query, self._visible_skills.texts)
+        if self.registry.check(found):
+            found = search_cards(query, self._visible_skills.texts)
+        return self._describe_skills(found)
 
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Return the usable skills whose triggers occur in a message, and the MCP servers that they declare.
 
         Triggers match anywhere, ignoring case; with `whole_words` only as whole words.
         """
-        triggered = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
+        triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
         if self.registry.check(triggered):
-            triggered = find_triggered(message, self._visible_skills.trigger_index, whole_words=whole_words)
+            triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
         skills = self._describe_skills(triggered)
         usable = tuple(skill.card for skill in skills if not skill.missing)
         return Match(
             skills=usable, servers=collect_servers(usable), unusable=tuple(skill for skill in skills if skill.missing)
         )
-
-    def missing(self, card: Card) -> tuple[str, ...]:
-        """Return a skill's unmet requirements; see `Environment.find_missing`."""
-        return self.environment.find_missing(card)
 
     # Loading
 
@@ -167,8 +171,7 @@ class SkillService:
         files = list_skill_files(card)
         opened = OpenedSkill(card=card, body=body, files=files)
         text, is_truncated = renderer.render_skill(opened, mode or renderer.default_mode, self.max_length)
-        with self._lock:
-            self._loaded_bodies[card.name] = skill.body.strip()
+        self._loaded_bodies[card.name] = skill.body.strip()
         return Loaded(
             name=card.name,
             title=f"Loaded skill: {card.name}",
@@ -228,8 +231,7 @@ class SkillService:
     @property
     def loaded(self) -> Mapping[str, str]:
         """The bodies of the skills loaded so far, by name, in the order of first loading."""
-        with self._lock:
-            return dict(self._loaded_bodies)
+        return dict(self._loaded_bodies)
 
     def loaded_prompt(self) -> str:
         """Return the skills loaded so far as an appendix to a system prompt."""
@@ -241,6 +243,17 @@ class SkillService:
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
 
+    def _enable_command(self, name: str, visible: "_VisibleSkills") -> str:
+        """Return the command that enables a skill that is not visible and not denied; empty if there is none."""
+        card, directory = visible.snapshot.cards.get(name), visible.snapshot.disabled.get(name)
+        # The registry answers first, and the manifest only for what the registry lists. So the answer is the same
+        # before and after each step of `enable` and `disable`, which replace the two one after the other.
+        if directory is None and card is not None:
+            directory = self.registry.directory if name in visible.permissions.disabled else card.directory
+        if directory is None:
+            return ""
+        return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {sanitize(name, 80)}"
+
     def _list_advertised(self) -> tuple[RenderedSkill, ...]:
         return self._describe_skills([card for card in self._refresh_visible_cards() if card.is_advertised])
 
@@ -248,10 +261,6 @@ class SkillService:
         """Return all visible skills as their files are now."""
         self.registry.check(self.visible.values())
         return self.visible.values()
-
-    def _search_cards(self, query: str) -> tuple[Card, ...]:
-        visible = self._visible_skills
-        return search_cards(query, [*visible.cards.values()], visible.search_texts)
 
     def _describe_skills(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
         missing = self.environment.find_missing
@@ -261,27 +270,24 @@ class SkillService:
     def _visible_skills(self) -> "_VisibleSkills":
         snapshot, permissions, cached = self.registry.snapshot, self._get_permissions(), self._visible_cache
         if cached is None or cached.snapshot is not snapshot or cached.permissions is not permissions:
-            cards = {name: card for name, card in snapshot.cards.items() if not permissions.hides(card)}
-            self._visible_cache = cached = _VisibleSkills(snapshot, permissions, cards)
+            self._visible_cache = cached = _VisibleSkills(snapshot, permissions)
         return cached
 
 
 class _VisibleSkills:
     """The visible skills of a snapshot, with lookup tables that are built on demand. Never modified."""
 
-    def __init__(
-        self, snapshot: RegistrySnapshot, permissions: EffectivePermissions, cards: Mapping[str, Card]
-    ) -> None:
+    def __init__(self, snapshot: RegistrySnapshot, permissions: EffectivePermissions) -> None:
         self.snapshot = snapshot
         self.permissions = permissions
-        self.cards = cards
+        self.cards = {name: card for name, card in snapshot.cards.items() if not permissions.hides(card)}
 
     @cached_property
-    def search_texts(self) -> Sequence[str]:
-        """The searchable text of each card."""
-        return [search_text(card) for card in self.cards.values()]
+    def texts(self) -> Sequence[tuple[str, Card]]:
+        """The searchable text of each skill."""
+        return [(search_text(card), card) for card in self.cards.values()]
 
     @cached_property
-    def trigger_index(self) -> TriggerIndex:
-        """The skills by trigger."""
-        return build_trigger_index(self.cards.values())
+    def triggers(self) -> Sequence[tuple[str, Card]]:
+        """All triggers, each with its skill."""
+        return list_triggers(self.cards.values())

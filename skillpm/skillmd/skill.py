@@ -150,7 +150,7 @@ def read_skill(data: bytes) -> Skill:
         license=to_text(values.get("license")),
         compatibility=one_line(to_text(values.get("compatibility"))),
         category=to_text(fields.get("category")),
-        triggers=to_triggers(fields.get("triggers")) or to_triggers(fields.get("trigger"), "|,"),
+        triggers=to_triggers(fields.get("triggers")) or to_triggers(fields.get("trigger")),
         tags=to_words(fields.get("tags")),
         homepage=to_text(fields.get("homepage")),
         author=to_text(fields.get("author")),

@@ -115,14 +115,6 @@ class _CoreSchemaLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type:
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as the library has it)
 
 
-def _construct_int(loader: Any, node: Any) -> int:
-    return int(loader.construct_scalar(node), 10)
-
-
-def _construct_float(loader: Any, node: Any) -> float:
-    return float(loader.construct_scalar(node))
-
-
 _CoreSchemaLoader.add_implicit_resolver(
     "tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]
 )
@@ -135,8 +127,9 @@ _CoreSchemaLoader.add_implicit_resolver(
     re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,2})?$"),
     list("-+0123456789."),
 )
-_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:int", _construct_int)
-_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+# PyYAML's own constructors read `010` as octal and `1:30` as sexagesimal, as YAML 1.1 has it.
+_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
+_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
 
 
 def load_yaml(block: str) -> Any:

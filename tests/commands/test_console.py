@@ -11,7 +11,7 @@ from commands.scene import CommandSandbox, expected_output
 from commands.test_skill_chooser import run_in_terminal
 from kit import GitServer, Repository
 
-from skillpm.cli.console import LogProgress
+from skillpm.cli.console import TaskProgress
 from skillpm.cli.text_layout import format_columns, format_table, wrap_text
 
 TIME = re.compile(r"\d+ ms$", re.MULTILINE)
@@ -62,7 +62,7 @@ def test_without_verbose_short_tasks_are_not_reported(project: CommandSandbox, s
 def test_log_progress_prints_a_line_for_a_long_task() -> None:
     output = io.StringIO()
     with redirect_stderr(output):
-        lines = LogProgress(delay=0.001)
+        lines = TaskProgress(is_terminal=False, delay=0.001)
         lines.start_task("fetching https://ada:word@host/\x1b[31m")
         for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
             timer.join(10)
@@ -72,7 +72,7 @@ def test_log_progress_prints_a_line_for_a_long_task() -> None:
 
 def test_log_progress_prints_nothing_for_a_finished_task() -> None:
     before = threading.active_count()
-    lines = LogProgress(delay=60)
+    lines = TaskProgress(is_terminal=False, delay=60)
     lines.start_task("fetching")
     lines.finish_task("fetching")
     for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:

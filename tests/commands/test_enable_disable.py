@@ -35,7 +35,11 @@ unlinked 1: 3 skills in WORK/.agent-skills
     assert full.exists(".agent-skills/testing/SKILL.md")
     assert "testing" in full.read_json("skills.lock")["skills"]
     assert "<name>\ntesting" not in full.run("prompt").stdout
-    assert full.run("load", "testing").code == 1
+    assert full.output("load", "testing") == expected_output("""\
+! error: skill `testing` is disabled
+!   hint: to use it, run `skillpm enable testing`
+[1]
+""")
     assert "testing" not in full.output("match", "write a unit test")
     assert {entry["name"]: entry["state"] for entry in full.json_output("list")["skills"]}["testing"] == "disabled"
     assert full.run("verify").code == 0

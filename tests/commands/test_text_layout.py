@@ -140,9 +140,10 @@ def test_available_skills_are_listed_with_their_whole_name(
     ).commit()
     scene.redirect_git("https://github.com/acme/long", upstream.file_url)
 
-    assert scene.create_project().run("install", "acme/long", "--list", check=True).stdout == (
-        f"{LONG}\n{'':40}  Tells a long story about what it is f…\n{'pdf':40}  Tells a long story about what it is f…\n"
-    )
+    output = scene.create_project().run("install", "acme/long", "--list", check=True).stdout
+
+    description = "Tells a long story about what it is for, whic…"
+    assert output.splitlines() == [LONG, f"{'':32}  {description}", f"{'pdf':32}  {description}"]
 
 
 def test_show_wraps_long_lines(project: CommandSandbox) -> None:

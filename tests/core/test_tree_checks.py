@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from skillpm.core.digest import compute_digest, content_hash
-from skillpm.core.file_tree import FileTree, Limits, SourceEntry, TreeFile
+from skillpm.core.file_tree import FileTree, SourceEntry, TreeFile
+from skillpm.core.limits import Limits
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import RefusedError
 

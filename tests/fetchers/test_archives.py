@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from kit import make_skill
 
-from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.file_tree import FileTree
+from skillpm.core.limits import Limits
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import RefusedError
 from skillpm.fetchers.archives.archive_reader import read_archive

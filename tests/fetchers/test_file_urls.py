@@ -55,7 +55,10 @@ def test_a_folder_without_a_repository(project: Project, tmp_path: Path) -> None
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: there is no git repository at {url}\n  hint: check that `git clone` accepts this path\n",
+        (
+            f"error: there is no git repository at {url}\n"
+            f"  hint: check the spelling; if it is private, check that git can read it: git ls-remote {url}\n"
+        ),
     )
 
 

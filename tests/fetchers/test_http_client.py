@@ -12,7 +12,7 @@ import pytest
 from fetchers.packing import tgz
 from kit import CertificateAuthority, GitServer, Response, Sandbox, make_skill
 
-from skillpm.fetchers.http.netrc import read_netrc
+from skillpm.fetchers.http.client import read_netrc
 from skillpm.settings import read_settings
 
 FILES = make_skill("pdf") | {"a.md": "A.\n"}

@@ -7,8 +7,6 @@ import pytest
 from kit import Sandbox, git, make_skill
 
 URL = "https://127.0.0.1:9/x.tar.gz"
-FORM = "write it as http://HOST:PORT, or unset it"
-SOCKS = "skillpm supports HTTP proxies; for SOCKS, run `pip install 'httpx[socks]'` in the environment of skillpm"
 
 
 @pytest.fixture
@@ -19,27 +17,25 @@ def project(tmp_path: Path) -> Sandbox:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "shown", "hint"),
+    ("variable", "value"),
     [
-        ("HTTPS_PROXY", "http://user:secret@host:notaport", "http://***@host:notaport", FORM),
-        ("https_proxy", "user:secret@host:notaport", "http://***@host:notaport", FORM),
-        ("https_proxy", "http://us@er:sec/ret@host:notaport", "http://***@host:notaport", FORM),
-        ("HTTP_PROXY", "http://[::1", "http://[::1", FORM),
-        ("ALL_PROXY", "socks9://user:secret@127.0.0.1:9", "socks9://***@127.0.0.1:9", SOCKS),
-        ("ALL_PROXY", "socks5://127.0.0.1:9", "socks5://127.0.0.1:9", SOCKS),
-        ("https_proxy", "file:///etc/passwd", "file:///etc/passwd", FORM),
+        ("HTTPS_PROXY", "http://user:secret@host:notaport"),
+        ("https_proxy", "user:secret@host:notaport"),
+        ("https_proxy", "http://us@er:sec/ret@host:notaport"),
+        ("HTTP_PROXY", "http://[::1"),
+        ("ALL_PROXY", "socks9://user:secret@127.0.0.1:9"),
+        ("ALL_PROXY", "socks5://127.0.0.1:9"),
+        ("https_proxy", "file:///etc/passwd"),
+        ("NO_PROXY", "[::,, ,http://x y:z,["),
     ],
 )
-def test_an_unusable_proxy_is_named(project: Sandbox, variable: str, value: str, shown: str, hint: str) -> None:
+def test_an_unusable_proxy_is_named(project: Sandbox, variable: str, value: str) -> None:
     result = project.run("install", URL, env={variable: value})
     assert (result.code, result.stdout) == (2, "")
-    assert result.stderr == f"error: {variable} is not a usable proxy: {shown}\n  hint: {hint}\n"
-
-
-def test_an_invalid_no_proxy_is_named(project: Sandbox) -> None:
-    result = project.run("install", URL, env={"NO_PROXY": "[::,, ,http://x y:z,["})
     assert result.stderr == (
-        "error: invalid NO_PROXY: [::,, ,http://x y:z,[\n  hint: use a list of hosts, e.g. localhost,.example.org\n"
+        f"error: cannot use the proxy settings: {variable}\n"
+        "  hint: write a proxy as http://HOST:PORT (for SOCKS, run `pip install 'httpx[socks]'` in the environment of "
+        "skillpm), and no_proxy as a list of hosts\n"
     )
 
 

@@ -98,10 +98,6 @@ def test_an_empty_lockfile_is_valid() -> None:
     assert read_lockfile(text, "skills.lock") == Lockfile()
 
 
-def test_replacing_the_requirements_keeps_the_skills() -> None:
-    assert LOCKFILE.with_requirements({}) == Lockfile(skills=LOCKFILE.skills)
-
-
 @EXAMPLES
 @given(lockfiles)
 def test_written_documents_round_trip_to_the_same_bytes(lockfile: Lockfile) -> None:

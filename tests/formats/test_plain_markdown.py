@@ -22,7 +22,7 @@ from skillpm.skillmd.skill import read_skill
         ("Title\n=====\n\nText.\n", "Title", "Text."),
         ("```sh\n# no heading\n```\n\n# Real\n", "Real", ""),
         ("~~~\nnever closed\n# no heading", "", ""),
-        ("# T\n\n- a\n- b\n\n1. c\n\n> q\n\n| t |\n\n<!-- c -->\n\n***\n\n**Bold** words.\n", "T", "**Bold** words."),
+        ("# T\n\n- a\n- b\n\n1. c\n\n> q\n\n|t|\n|-|\n\n<!-- -->\n\n***\n\n**Bold** words.\n", "T", "**Bold** words."),
         ("#\n#hash\n", "", "#hash"),
         ("", "", ""),
     ],

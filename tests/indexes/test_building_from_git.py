@@ -67,8 +67,8 @@ def test_many_skills_with_another_version_than_their_tag_are_reported_in_one_lin
     whole = publisher.run("index", "build", url, "--out", "public", "-v", check=True)
 
     assert brief.stderr.splitlines()[0] == (
-        "warning: 5 skills have another version in SKILL.md than in their tag, of which users who install them are "
-        "warned: deck, docx, mail and 2 more (-v lists the versions)"
+        "warning: 5 skills declare another version in SKILL.md than in their tag; users who install them are warned: "
+        "deck, docx, mail (3 of 5) (-v lists the versions)"
     )
     assert "tdd at v1.2.0: the tag says version 1.2.0, SKILL.md says 1.1.0; users who install it are warned" in (
         whole.stderr
@@ -123,7 +123,7 @@ def test_without_version_tags_the_default_branch_is_published(
     result = publisher.run("index", "build", url, "--out", "public", "--skip-invalid", check=True)
 
     assert result.stdout == "+ pdf 0.3.0\n"
-    assert "warning: tdd at HEAD is left out: no version\n" in result.stderr
+    assert "warning: skipped tdd at HEAD: no version\n" in result.stderr
 
     more = publisher.run("index", "build", url, "--out", "public", "--default-version", "0.1.0", check=True)
 
@@ -145,7 +145,7 @@ def test_an_invalid_skill_of_an_old_tag_is_skipped_with_a_warning(
 
     assert versions(publisher, "pdf") == ["1.1.0"]
     assert result.stderr.splitlines()[0] == (
-        "warning: pdf at v1.0.0 is left out: SKILL.md:4: `version` is not a field of the specification; "
+        "warning: skipped pdf at v1.0.0: SKILL.md:4: `version` is not a field of the specification; "
         "move it under `metadata`, as text"
     )
 
@@ -185,7 +185,7 @@ def test_duplicate_skills_of_a_tag_are_not_published(
     result = publisher.run("index", "build", url, "--out", "public", "--skip-invalid", check=True)
 
     assert result.stdout == "+ tdd 1.0.0\n"
-    assert result.stderr.splitlines()[0] == ("warning: pdf at v1.0.0 is left out: a/pdf and b/pdf both have this name")
+    assert result.stderr.splitlines()[0] == ("warning: skipped pdf at v1.0.0: a/pdf and b/pdf both have this name")
     one = publisher.run("index", "build", f"{url}#@pdf", "--out", "public", "--skip-invalid")
     assert one.code == 1
 
@@ -223,7 +223,7 @@ def test_a_version_that_is_too_large_does_not_stop_the_others(
 
     assert result.stdout == "+ tdd 1.2.0\n"
     assert result.stderr.splitlines()[:1] == [
-        "warning: pdf at v1.2.0 and 2 older tags are left out: skill pdf: more than 50 files"
+        "warning: skipped pdf at v1.2.0 and 2 older tags: skill pdf: more than 50 files"
     ]
 
 
@@ -240,7 +240,7 @@ def test_a_version_that_cannot_be_installed_is_skipped_with_a_warning(
 
     assert versions(publisher, "pdf") == ["1.1.0"]
     assert result.stderr.splitlines()[0] == (
-        "warning: pdf at v1.0.0 is left out: skill pdf: link 'out' -> '/etc/passwd' points outside the skill"
+        "warning: skipped pdf at v1.0.0: skill pdf: link 'out' -> '/etc/passwd' points outside the skill"
     )
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from skillpm.core.names import SkillName
-from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.client.http_cache import Validators
 from skillpm.indexes.search.database import build_database
 from skillpm.indexes.search.database_cache import CacheHeader, DatabaseCache
 
 KEY = "https://skills.acme.example/"
-HEAD = CacheHeader(address="index.json", validators=Validators(etag='"one"'), content="", fetched_at=5.0)
+HEAD = CacheHeader(address="index.json", validators=Validators(etag='"one"'), fetched_at=5.0)
 
 
 @pytest.fixture

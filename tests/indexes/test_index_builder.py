@@ -258,7 +258,7 @@ def test_all_invalid_skills_are_named_and_nothing_is_written(publisher: IndexPub
     assert (result.code, result.stdout) == (1, "")
     assert result.stderr.splitlines() == [
         *(f"warning: skills/{name}: {fault}" for name in ("a", "b", "c", "d")),
-        "error: 4 skills cannot be published: skills/a, skills/b, skills/c and 1 more",
+        "error: 4 skills cannot be published: skills/a, skills/b, skills/c (3 of 4)",
         "  hint: run `skillpm validate` for all findings; pass --skip-invalid to publish the others; "
         "nothing was written",
     ]
@@ -276,10 +276,10 @@ def test_skip_invalid_publishes_the_valid_skills_and_reports_the_others(publishe
 
     assert result.stdout == "+ pdf 1.0.0\n"
     assert result.stderr.splitlines() == [
-        "warning: skills/broken is left out: skill broken: its SKILL.md cannot be loaded: the file is not UTF-8",
-        "warning: skills/evil is left out: SKILL.md:4: `version` is not a field of the specification; "
+        "warning: skipped skills/broken: skill broken: its SKILL.md cannot be loaded: the file is not UTF-8",
+        "warning: skipped skills/evil: SKILL.md:4: `version` is not a field of the specification; "
         "move it under `metadata`, as text",
-        "warning: skills/tdd is left out: no version",
+        "warning: skipped skills/tdd: no version",
         "public: 1 skill, 1 version; 5 files written; 3 skipped",
     ]
     again = publisher.run("index", "build", "skills", "--out", "public", "--skip-invalid", "--json", check=True).json
@@ -296,7 +296,7 @@ def test_without_any_valid_skill_nothing_is_written(publisher: IndexPublisher) -
 
     assert (result.code, result.stderr) == (
         1,
-        "warning: skills/tdd is left out: no version\n"
+        "warning: skipped skills/tdd: no version\n"
         "error: no skill can be published\n  hint: see the warnings; nothing was written\n",
     )
     assert not publisher.exists("public")
@@ -312,9 +312,9 @@ def test_a_long_list_of_warnings_is_shortened_without_verbose(publisher: IndexPu
 
     assert (len(few), few[19:21]) == (
         22,
-        ["warning: skills/s19 is left out: no version", "warning: and 5 more skills (--verbose lists them)"],
+        ["warning: skipped skills/s19: no version", "warning: and 5 more skills (--verbose lists them)"],
     )
-    assert "skills/s24 is left out: no version" in publisher.run(*words, "--verbose", check=True).stderr.splitlines()
+    assert "skipped skills/s24: no version" in publisher.run(*words, "--verbose", check=True).stderr.splitlines()
 
 
 def test_an_archive_is_published_like_its_folder(publisher: IndexPublisher, tmp_path: Path) -> None:
@@ -760,31 +760,3 @@ def test_an_index_in_a_skill_that_it_publishes_is_refused(publisher: IndexPublis
     if out.endswith("public"):
         publisher.run("index", "build", "skills", "--out", out, check=True)
         publisher.run("index", "build", "skills", "--out", out, check=True)
-
-
-def test_an_index_among_its_source_skills_is_warned_of_once(publisher: IndexPublisher) -> None:
-    publisher.write_draft("pdf", "1.0.0")
-
-    first = publisher.run("index", "build", "skills", "--out", "skills", check=True)
-    again = publisher.run("index", "build", "skills", "--out", "skills", check=True)
-
-    assert (first.stderr, again.stderr) == (
-        "warning: the index is written among the skills that it is built from, in skills; "
-        "use --out public to keep them apart\n"
-        "skills: 1 skill, 1 version; 5 files written\n",
-        "skills: 1 skill, 1 version; nothing to write\n",
-    )
-
-
-@pytest.mark.parametrize("words", ["pack skills/pdf", "index build skills --out public"])
-def test_an_older_archive_inside_a_skill_is_warned_of(publisher: IndexPublisher, words: str) -> None:
-    publisher.write_draft("pdf", "1.1.0")
-    for file in ("pdf-1.0.0.tar.gz", "old/pdf.zip", "exported.skill", "assets/fonts.zip"):
-        publisher.write(f"skills/pdf/{file}", "x")
-
-    output = publisher.run(*words.split(), check=True).stderr
-
-    behind = "looks like an older archive of this skill and is packed with it; move it away or add it to .gitignore"
-    assert output.splitlines()[:3] == [
-        f"warning: skills/pdf: {file} {behind}" for file in ("exported.skill", "old/pdf.zip", "pdf-1.0.0.tar.gz")
-    ]

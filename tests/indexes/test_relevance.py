@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.formats.catalog_stream import CatalogStream
+from skillpm.formats.searched_catalog import read_searched_catalog
 from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.full_text import SearchDatabase
 from skillpm.indexes.search.query import edit_distance, nearest_words, parse_query
@@ -17,7 +17,8 @@ CASES = json.loads((DATA / "cases.json").read_text())
 
 @pytest.fixture(scope="module")
 def catalog() -> SearchDatabase:
-    return build_in_memory(CatalogStream([(DATA / "catalogue.json").read_bytes()], "index.json", is_skillpm_index=True))
+    data = (DATA / "catalogue.json").read_bytes()
+    return build_in_memory(read_searched_catalog(data, "index.json", is_skillpm_index=True).entries)
 
 
 def nothing_hidden(_: str) -> bool:

@@ -11,7 +11,8 @@ from kit.registry import write_files
 
 from skillpm import SkillService, discover, open_service
 from skillpm.agent_hosts.host_registry import HostRegistry
-from skillpm.errors import DocumentError, NotAllowedError
+from skillpm.errors import DocumentError, NotAllowedError, NotFoundError
+from skillpm.formats.registry import write_registry
 from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
 
 
@@ -93,6 +94,29 @@ def test_skill_disabled_by_the_user_is_disabled_in_user_scope(place: Place) -> N
     place.say(place.own / "skills.json", disabled={"pdf": True, "notes": True})
 
     assert seen(place.serve()) == {"pdf": "project", "web": "project"}
+
+
+@pytest.mark.parametrize(("mode", "flag"), [("project", ""), ("own", " -g")])
+def test_error_for_a_disabled_skill_names_the_command_that_enables_it(place: Place, mode: str, flag: str) -> None:
+    place.say((place.project if mode == "project" else place.own) / "skills.json", disabled={"notes": True})
+    with pytest.raises(NotFoundError) as caught:
+        place.serve().load("notes")
+
+    assert caught.value.message == "skill `notes` is disabled"
+    assert caught.value.hint == f"to use it, run `skillpm enable{flag} notes`"
+
+
+@pytest.mark.parametrize(("folder", "flag"), [("project", ""), ("home", " -g")])
+def test_skill_that_only_a_registry_disables_is_disabled(place: Place, folder: str, flag: str) -> None:
+    """While `disable` is being executed, the registry may be ahead of the manifest."""
+    directory = (place.project if folder == "project" else place.home) / ".agent-skills"
+    write_files(directory, prefix_paths("extra", make_skill("extra")) | {"skills.json": write_registry([], ["extra"])})
+    if folder == "project":
+        write_files(place.home / ".agent-skills", prefix_paths("extra", make_skill("extra")))
+    with pytest.raises(NotFoundError) as caught:
+        place.serve().load("extra")
+
+    assert caught.value.hint == f"to use it, run `skillpm enable{flag} extra`"
 
 
 def test_user_manifest_applies_in_a_project(place: Place) -> None:

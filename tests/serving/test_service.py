@@ -15,7 +15,7 @@ from skillpm import Card, Registry, Rules, SkillService
 from skillpm.core.text import estimate_tokens
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import build_ordered_rules
-from skillpm.serving.renderers.lookup import RENDERERS
+from skillpm.serving.renderers.styles import RENDERERS
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def test_unmet_requirements_are_reported(
 
     service = create_service(tmp_path, environ={"PATH": str(tmp_path / "bin"), "HERE": "1"})
 
-    assert service.missing(service.find("one")) == missing
+    assert service.environment.find_missing(service.find("one")) == missing
 
 
 @pytest.mark.parametrize("environ", [{}, {"PATH": ""}], ids=["none", "empty"])
@@ -308,7 +308,7 @@ def test_empty_path_has_no_programs(tmp_path: Path, environ: dict[str, str]) -> 
 
     service = create_service(tmp_path, environ=environ)
 
-    assert service.missing(service.find("one")) == ("sh",)
+    assert service.environment.find_missing(service.find("one")) == ("sh",)
 
 
 def test_file_on_path_that_is_not_executable_is_not_a_program(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_file_on_path_that_is_not_executable_is_not_a_program(tmp_path: Path) ->
 
     service = create_service(tmp_path, environ={"PATH": str(tmp_path / "bin")})
 
-    assert service.missing(service.find("one")) == ("tool",)
+    assert service.environment.find_missing(service.find("one")) == ("tool",)
 
 
 def test_no_reference_escapes_the_skill_through_a_link(tmp_path: Path) -> None:

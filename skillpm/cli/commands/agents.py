@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import line_width
 from skillpm.operations.agents import KnownAgent, list_agents
 
@@ -18,9 +18,8 @@ Examples:
 )
 @click.option("--all", "show_all", is_flag=True, help="Also list hosts that were not found on this machine.")
 @scope_options
-def command(show_all: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+def command(call: Invocation, show_all: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """List agent hosts, where each reads skills, and which are linked."""
-    call = create_invocation(flags)
     scope = call.scope
     agents = list_agents(scope, call.context)
     if call.console.as_json:

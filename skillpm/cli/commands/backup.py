@@ -1,14 +1,11 @@
 """`skillpm backup list|restore`."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import dry_run_option, lock_timeout_option
 from skillpm.cli.change_output import print_change
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import create_invocation, scope_options
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.backup.inventory import list_backup_entries
 from skillpm.operations.backup.restore import restore
@@ -29,9 +26,8 @@ def command() -> None:
 
 @command.command("list", epilog="\b\nExample:\n  skillpm backup list")
 @scope_options
-def list_command(**flags: Any) -> None:
+def list_command(call: Invocation) -> None:
     """List backups."""
-    call = create_invocation(flags)
     entries = list_backup_entries(call.scope)
     if call.console.as_json:
         rows = [
@@ -51,9 +47,7 @@ def list_command(**flags: Any) -> None:
         origin = f"from {it.backup.origin}, " if it.backup.origin else ""
         created = f"({origin}backed up {it.created_at:%Y-%m-%d %H:%M} UTC)"
         version = [sanitize(it.version, 40)] if it.version else []
-        row = "  ".join([it.backup.id, *version, it.backup.path, created])
-        for line in wrap_text(row, indent=2, is_stdout=True):
-            call.console.print_line(line)
+        call.console.print_wrapped("  ".join([it.backup.id, *version, it.backup.path, created]))
     if not entries:
         call.console.print_message("no backups")
 
@@ -64,7 +58,8 @@ def list_command(**flags: Any) -> None:
 @click.option("--force", is_flag=True, help="Replace the existing folder, after backing it up too.")
 @dry_run_option
 @scope_options
-def restore_command(backup_id: str, **flags: Any) -> None:
+def restore_command(call: Invocation, backup_id: str) -> None:
     """Restore a backup to its original location."""
-    call = create_invocation(flags)
-    print_change(call, restore(call.scope, call.context, backup_id, force=flags["force"], dry_run=flags["dry_run"]))
+    print_change(
+        call, restore(call.scope, call.context, backup_id, force=call.flags["force"], dry_run=call.flags["dry_run"])
+    )

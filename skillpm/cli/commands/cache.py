@@ -2,14 +2,13 @@
 
 import sys
 from contextlib import suppress
-from typing import Any
 
 import click
+from rich.filesize import decimal
 
-from skillpm.cli.change_options import dry_run_option
+from skillpm.cli.change_options import NUMBER, dry_run_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.option_types import NUMBER
-from skillpm.cli.options import Invocation, create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache
@@ -42,9 +41,8 @@ def command() -> None:
 
 @command.command("dir", epilog="\b\nExample:\n  skillpm cache dir")
 @scope_options
-def dir_command(**flags: Any) -> None:
+def dir_command(call: Invocation) -> None:
     """Print the path of the cache, whether or not it exists."""
-    call = create_invocation(flags)
     root = cache_root(call.context.settings)
     if call.console.as_json:
         call.console.print_json({"directory": root})
@@ -54,9 +52,8 @@ def dir_command(**flags: Any) -> None:
 
 @command.command("info", epilog="\b\nExamples:\n  skillpm cache info\n  skillpm cache info --json")
 @scope_options
-def info_command(**flags: Any) -> None:
+def info_command(call: Invocation) -> None:
     """Show the contents of the cache, and how much of it this scope and the user scope need."""
-    call = create_invocation(flags)
     settings = call.context.settings
     contents, needed = inspect_cache(settings), find_locked_paths(settings, _find_scopes(call))
     rows = {bucket: _bucket_to_json(contents.in_bucket(bucket), needed) for bucket, _ in BUCKETS}
@@ -71,7 +68,7 @@ def info_command(**flags: Any) -> None:
         has_used = bucket in {"store", "git"} and row["entries"]
         used = f"  {row['used']} of them needed by the lockfiles here" if has_used else ""
         call.console.print_line(
-            f"  {bucket:6}  {row['entries']:6}  {format_size(row['bytes']):>9}  {description}{used}".rstrip()
+            f"  {bucket:6}  {row['entries']:6}  {decimal(row['bytes']):>9}  {description}{used}".rstrip()
         )
     if contents.leftovers:
         call.console.print_line(f"  left behind by killed commands: {len(contents.leftovers)}")
@@ -91,13 +88,14 @@ def info_command(**flags: Any) -> None:
 )
 @dry_run_option
 @scope_options
-def prune_command(**flags: Any) -> None:
+def prune_command(call: Invocation) -> None:
     """Remove entries that are unused and that no lockfile here needs.
 
     Also removes leftovers of killed commands and caches of older versions of skillpm. Safe while other commands run.
     """
-    call = create_invocation(flags)
-    removed = prune(call.context.settings, _find_scopes(call), unused_for=flags["unused_for"], dry_run=flags["dry_run"])
+    removed = prune(
+        call.context.settings, _find_scopes(call), unused_for=call.flags["unused_for"], dry_run=call.flags["dry_run"]
+    )
     _print_result(call, removed)
 
 
@@ -105,24 +103,13 @@ def prune_command(**flags: Any) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @dry_run_option
 @scope_options
-def clean_command(**flags: Any) -> int:
+def clean_command(call: Invocation) -> int:
     """Remove everything. Asks for confirmation in a terminal; elsewhere --yes is required."""
-    call = create_invocation(flags)
-    if not (flags["yes"] or flags["dry_run"]):
+    if not (call.flags["yes"] or call.flags["dry_run"]):
         _confirm(call)
-    removed = clean(call.context.settings, dry_run=flags["dry_run"])
+    removed = clean(call.context.settings, dry_run=call.flags["dry_run"])
     _print_result(call, removed)
     return 1 if removed.busy else 0
-
-
-def format_size(byte_count: int) -> str:
-    """Return a number of bytes with a decimal unit: `1.5 MB`."""
-    if byte_count < 1000:  # noqa: PLR2004
-        return f"{byte_count} B"
-    for power, unit in enumerate(("kB", "MB", "GB", "TB"), 1):
-        if byte_count < 1000 ** (power + 1) or unit == "TB":
-            break
-    return f"{byte_count / 1000**power:.1f} {unit}"
 
 
 def _find_scopes(invocation: Invocation) -> list[Scope]:
@@ -178,4 +165,4 @@ def _print_result(invocation: Invocation, result: PruneResult) -> None:
     if not result.paths:
         invocation.console.print_message(f"nothing to remove{skipped}")
     elif not invocation.console.quiet:
-        invocation.console.print_line(f"{'would free' if dry_run else 'freed'} {format_size(result.size)}{skipped}")
+        invocation.console.print_line(f"{'would free' if dry_run else 'freed'} {decimal(result.size)}{skipped}")

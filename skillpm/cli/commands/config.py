@@ -1,14 +1,14 @@
 """`skillpm config get|set|unset|list`."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from skillpm.cli.change_options import exclude_newer_option, lock_timeout_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, create_invocation, output_options, scope_options
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.options import Invocation, output_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.config import ConfigChange, find_settings, list_settings, set_setting, unset_setting
 from skillpm.operations.config_origins import EffectiveSetting
@@ -41,19 +41,16 @@ Examples:
 @click.option("--show-origin", is_flag=True, help="Show where each setting is set.")
 @exclude_newer_option
 @scope_options
-def list_command(show_origin: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+def list_command(call: Invocation, show_origin: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """List all settings in effect here. Tokens are never shown."""
-    call = create_invocation(flags)
-    settings = list_settings(call.scope, call.context, command_line_keys=_command_line_keys(flags))
+    settings = list_settings(call.scope, call.context, command_line_keys=_command_line_keys(call.flags))
     if call.console.as_json:
         call.console.print_json({"settings": [_to_json(setting) for setting in settings]})
         return
     rows = [(f"{setting.key} = {_format_value(setting.value)}", _format_origin(setting)) for setting in settings]
     width = min(60, max(len(assignment) for assignment, _ in rows))
     for assignment, origin in rows:
-        row = f"{assignment:{width}}  {origin}" if show_origin else assignment
-        for line in wrap_text(row, indent=2, is_stdout=True):
-            call.console.print_line(line)
+        call.console.print_wrapped(f"{assignment:{width}}  {origin}" if show_origin else assignment)
 
 
 @command.command(
@@ -67,10 +64,9 @@ Examples:
 @click.argument("key", help="A setting such as exclude-newer, or a group such as indexes.")
 @exclude_newer_option
 @scope_options
-def get_command(key: str, **flags: Any) -> None:
+def get_command(call: Invocation, key: str) -> None:
     """Print the value of a setting in effect here, or nothing if it is not set."""
-    call = create_invocation(flags)
-    settings = find_settings(call.scope, call.context, key, command_line_keys=_command_line_keys(flags))
+    settings = find_settings(call.scope, call.context, key, command_line_keys=_command_line_keys(call.flags))
     if call.console.as_json:
         rows = [_to_json(setting) for setting in settings]
         call.console.print_json(rows[0] if len(rows) == 1 else {"settings": rows})
@@ -99,9 +95,8 @@ Examples:
 @click.argument("values", nargs=-1, required=True, metavar="VALUE...", help="Its value; for a list, all values.")
 @lock_timeout_option
 @output_options
-def set_command(key: str, values: tuple[str, ...], **flags: Any) -> None:
+def set_command(call: Invocation, key: str, values: tuple[str, ...]) -> None:
     """Set a value in your config.toml. Everything else in the file is preserved."""
-    call = create_invocation(flags)
     _print_result(call, set_setting(call.context, key, values))
 
 
@@ -111,13 +106,12 @@ def set_command(key: str, values: tuple[str, ...], **flags: Any) -> None:
 @click.argument("key", help="The setting to remove, or a group such as indexes.acme.")
 @lock_timeout_option
 @output_options
-def unset_command(key: str, **flags: Any) -> None:
+def unset_command(call: Invocation, key: str) -> None:
     """Remove a setting from your config.toml."""
-    call = create_invocation(flags)
     _print_result(call, unset_setting(call.context, key))
 
 
-def _command_line_keys(flags: dict[str, Any]) -> list[str]:
+def _command_line_keys(flags: Mapping[str, Any]) -> list[str]:
     return ["exclude-newer"] if flags["exclude_newer"] is not None else []
 
 

@@ -1,11 +1,9 @@
 """`skillpm diff`."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.inspect.diff import diff_edits, diff_update
@@ -22,9 +20,8 @@ Examples:
 @click.argument("name", default="", metavar="NAME", help="An installed skill.")
 @click.option("--update", is_flag=True, help="Compare with the newest version instead of your edits.")
 @fetch_options
-def command(name: str, update: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag of the command line)
+def command(call: Invocation, name: str, update: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """Show your edits of a skill, or what an update would change. Changes nothing."""
-    call = create_invocation(flags)
     if not name:
         g = call.scope.flag
         raise UsageError("no skill given", hint=f"skillpm diff{g} NAME; `skillpm verify{g}` lists the edited skills")

@@ -7,10 +7,8 @@ import click
 
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.console import Console
-from skillpm.cli.options import CONFLICTING_SCOPES
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.options import create_console, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
-from skillpm.errors import UsageError
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, make_doctor_context
 from skillpm.operations.doctor.examination import CHECKS, DoctorReport, run_checks
 
@@ -29,9 +27,7 @@ def command(**flags: Any) -> int:
 
     Changes nothing without --fix.
     """
-    console = Console(
-        as_json=flags["as_json"], quiet=flags["quiet"], verbose=flags["verbose"], color=not flags["no_color"]
-    )
+    console = create_console(flags)
     before = run_checks(_create_context(flags))
     fixed: tuple[Diagnostic, ...] = ()
     after, notes = before, list[str]()
@@ -52,9 +48,7 @@ def command(**flags: Any) -> int:
 
 
 def _create_context(flags: dict[str, Any]) -> DoctorContext:
-    user, project = flags["user"], flags["project"] or ""
-    if user and project:
-        raise UsageError(CONFLICTING_SCOPES)
+    user, project = read_scope_flags(flags)
     return make_doctor_context(
         os.environ, user=user, project=project, offline=flags["offline"], insecure_hosts=flags["insecure"]
     )
@@ -64,9 +58,9 @@ def _print_report(
     console: Console, report: DoctorReport, fixed: tuple[Diagnostic, ...], notes: list[str], location: str
 ) -> None:
     for finding in fixed:
-        _print_wrapped(console, f"repaired: {sanitize(finding.message, 500)}", indent=10, fg="green")
+        console.print_wrapped(f"repaired: {sanitize(finding.message, 500)}", indent=10, fg="green")
     for line in "\n".join(dict.fromkeys(notes)).splitlines():
-        console.print_message("\n".join(wrap_text(sanitize(line, 500), indent=2)))
+        console.print_message(sanitize(line, 500))
     for finding in sorted(report.diagnostics, key=lambda finding: finding.is_note):
         if not (finding.is_note and console.quiet):
             _print_diagnostic(console, finding)
@@ -82,16 +76,11 @@ def _print_report(
 def _print_diagnostic(console: Console, diagnostic: Diagnostic) -> None:
     style = {} if diagnostic.is_note else {"fg": "red"}
     label = "note: " if diagnostic.is_note else "problem: "
-    _print_wrapped(console, label + sanitize(diagnostic.message, 500), indent=len(label), **style)
+    console.print_wrapped(label + sanitize(diagnostic.message, 500), indent=len(label), **style)
     if diagnostic.where:
         console.print_line(f"    where: {sanitize(diagnostic.where, 500)}")
     if diagnostic.hint:
-        _print_wrapped(console, f"    hint: {sanitize(diagnostic.hint, 500)}", indent=10)
-
-
-def _print_wrapped(console: Console, text: str, *, indent: int, **style: Any) -> None:
-    """Print a line to stdout, wrapped in a terminal."""
-    console.print_line("\n".join(wrap_text(text, indent=indent, is_stdout=True)), **style)
+        console.print_wrapped(f"    hint: {sanitize(diagnostic.hint, 500)}", indent=10)
 
 
 def _to_json(

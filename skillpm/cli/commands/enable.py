@@ -1,13 +1,11 @@
-"""`skillpm enable`."""
-
-from typing import Any
+"""`skillpm enable` and `skillpm disable`."""
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options
-from skillpm.cli.change_output import print_enable_result
-from skillpm.cli.options import create_invocation
-from skillpm.operations.enable import enable
+from skillpm.cli.change_output import change_to_json, print_change
+from skillpm.cli.options import Invocation
+from skillpm.operations.enable import EnableResult, disable, enable
 
 
 @click.command(
@@ -19,7 +17,37 @@ Examples:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", help="Disabled skills.")
 @click.option("--agent", "agents", multiple=True, metavar="ID", help="Enable for this agent host only (repeatable).")
 @change_options
-def command(names: tuple[str, ...], agents: tuple[str, ...], **flags: Any) -> None:
+def command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
     """Enable skills that were disabled."""
-    call = create_invocation(flags)
-    print_enable_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))
+    _print_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm disable pdf                  for all agent hosts
+  skillpm disable pdf --agent codex    for one agent host"""
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="Installed skills.")
+@click.option("--agent", "agents", multiple=True, metavar="ID", help="Disable for this agent host only (repeatable).")
+@change_options
+def disable_command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
+    """Disable skills without uninstalling them: remove them from registry, links and prompts."""
+    _print_result(call, disable(call.scope, call.context, names, agents, build_change_options(call)))
+
+
+def _print_result(invocation: Invocation, result: EnableResult) -> None:
+    """Print the change that `enable` or `disable` made, then all disabled skills."""
+    change = result.change
+    if invocation.console.as_json:
+        value = {"changed": change.is_changed and not change.is_dry_run, "disabled": dict(result.disabled)}
+        invocation.console.print_json(
+            {**value, **({"dryRun": True} if change.is_dry_run else {}), "actions": change_to_json(change)["actions"]}
+        )
+        return
+    print_change(invocation, change, documents="manifest and registry")
+    if not invocation.console.quiet:
+        disabled = [
+            name if agents is True else f"{name} (for {', '.join(agents)})" for name, agents in result.disabled.items()
+        ]
+        invocation.console.print_message(f"disabled: {', '.join(disabled)}" if disabled else "no skill is disabled")

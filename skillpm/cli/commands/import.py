@@ -8,10 +8,8 @@ import click
 
 from skillpm.cli.change_options import build_change_options, dry_run_option, fetch_options, lock_timeout_option
 from skillpm.cli.change_output import change_to_json, print_change
-from skillpm.cli.options import CONFLICTING_SCOPES, Invocation, create_invocation
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.options import Invocation, read_scope_flags
 from skillpm.core.text import sanitize
-from skillpm.errors import UsageError
 from skillpm.foreign_formats.base import SkippedSkill
 from skillpm.operations.context.scope import Scope, is_home, resolve_project_scope, user_scope
 from skillpm.operations.foreign_import.adoption import Adoption, ExistingSkill
@@ -37,13 +35,12 @@ Examples:
 @lock_timeout_option
 @dry_run_option
 @fetch_options
-def command(path: str, **flags: Any) -> int:
+def command(call: Invocation, path: str) -> int:
     """Import the skills that another tool manages: its requirements, its lockfile and its installed skills.
 
     Reads skills-lock.json (skills, skills-lock), .skill-lock.json (skills -g, gh), skills.json with skills-lock.yaml
     (spm), .claude-plugin/marketplace.json, and skills installed by gh. The files of the other tool are kept.
     """
-    call = create_invocation(flags)
     detected, scope = _detect_source(call, path)
     result = import_skills(scope, call.context, detected, build_change_options(call))
     if call.console.as_json:
@@ -55,9 +52,7 @@ def command(path: str, **flags: Any) -> int:
 
 def _detect_source(invocation: Invocation, path: str) -> tuple[DetectedTools, Scope]:
     """Return the detected tools and the scope to import into: the selected one, else the folder of the files."""
-    settings, user, project = invocation.context.settings, invocation.flags["user"], invocation.flags["project"] or ""
-    if user and project:
-        raise UsageError(CONFLICTING_SCOPES)
+    settings, (user, project) = invocation.context.settings, read_scope_flags(invocation.flags)
     detected = detect_tools(invocation.context, path or (settings.home if user else project or "."))
     if user or (detected.is_global and not project):
         return detected, user_scope(settings)
@@ -102,8 +97,7 @@ def _print_result(invocation: Invocation, result: ImportResult) -> None:
         file = os.path.relpath(document.file, working_directory)
         console.print_message(f"read {'SKILL.md files' if os.path.isdir(document.file) else file} of {document.tool}")
     for text in (*_format_adoption(result.adoption), *_format_notes(result)):
-        for line in wrap_text(text, indent=2):
-            console.print_message(line)
+        console.print_message(text)
     for item in result.skipped:
         where = f" ({sanitize(item.where.removeprefix(f'{working_directory}/'))})" if item.where else ""
         console.warn(f"{item.name}: not imported: {item.reason}{where}")

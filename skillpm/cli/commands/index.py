@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from shlex import join
-from typing import Any
 
 import click
 
 from skillpm.cli.change_options import dry_run_option, insecure_host_option, lock_timeout_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, create_invocation, output_options
+from skillpm.cli.options import Invocation, output_options
 from skillpm.core.names import parse_skill_name
 from skillpm.core.text import is_encodable, pluralize, sanitize
 from skillpm.core.versions import is_version
@@ -51,21 +50,12 @@ Examples:
 @click.option("--no-catalog", is_flag=True, help="Do not write catalog.html, the HTML catalog.")
 @lock_timeout_option
 @output_options
-def build_command(
-    sources: tuple[str, ...],
-    out: str,
-    name: str,
-    default_version: str,
-    skip_invalid: bool,  # noqa: FBT001  (a flag)
-    no_catalog: bool,  # noqa: FBT001
-    **flags: Any,
-) -> None:
+def build_command(call: Invocation, sources: tuple[str, ...], out: str, name: str, default_version: str) -> None:
     """Add skills to an index. Published versions never change."""
-    call = create_invocation(flags)
     _check_utf8("--name", name)
-    with open_index_writer(call.context, out, page=not no_catalog) as writer:
+    with open_index_writer(call.context, out, page=not call.flags["no_catalog"]) as writer:
         result = build_index(
-            call.context, sources, writer, name=name, version=default_version, skip_invalid=skip_invalid
+            call.context, sources, writer, name=name, version=default_version, skip_invalid=call.flags["skip_invalid"]
         )
     _print_result(call, result, out)
 
@@ -77,9 +67,8 @@ def build_command(
 @click.option("--reason", metavar="TEXT", default="", help="The reason, shown to users of the version.")
 @lock_timeout_option
 @output_options
-def yank_command(spec: str, folder: str, extra: tuple[str, ...], reason: str, **flags: Any) -> None:
+def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...], reason: str) -> None:
     """Hide a version from new resolutions. Existing lockfiles can still install it."""
-    call = create_invocation(flags)
     name, version = _parse_name_and_version("yank", spec, folder, extra)
     _check_utf8("--reason", reason)
     with open_index_writer(call.context, folder, must_exist=True) as writer:
@@ -104,9 +93,8 @@ def yank_command(spec: str, folder: str, extra: tuple[str, ...], reason: str, **
 @click.argument("extra", nargs=-1, metavar="")
 @lock_timeout_option
 @output_options
-def unyank_command(spec: str, folder: str, extra: tuple[str, ...], **flags: Any) -> None:
+def unyank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...]) -> None:
     """Undo the yank of a version."""
-    call = create_invocation(flags)
     name, version = _parse_name_and_version("unyank", spec, folder, extra)
     with open_index_writer(call.context, folder, must_exist=True) as writer:
         result = writer.yank(parse_skill_name(name), version, undo=True)
@@ -127,9 +115,8 @@ def unyank_command(spec: str, folder: str, extra: tuple[str, ...], **flags: Any)
 @dry_run_option
 @lock_timeout_option
 @output_options
-def prune_command(folder: str, drop_yanked: bool, dry_run: bool, **flags: Any) -> None:  # noqa: FBT001  (flags)
+def prune_command(call: Invocation, folder: str, drop_yanked: bool, dry_run: bool) -> None:  # noqa: FBT001  (flags)
     """Remove archives that no version refers to."""
-    call = create_invocation(flags)
     with open_index_writer(call.context, folder, must_exist=True) as writer:
         result = writer.prune(drop_yanked=drop_yanked, dry_run=dry_run)
     _print_result(call, result, folder, dry_run=dry_run)
@@ -145,9 +132,8 @@ Examples:
 @click.argument("location", metavar="URL-or-DIR", help="The address or the folder of the index.")
 @insecure_host_option
 @output_options
-def check_command(location: str, **flags: Any) -> int:
+def check_command(call: Invocation, location: str) -> int:
     """Check every document, archive and digest of an index. Exits with 1 if there are problems."""
-    call = create_invocation(flags)
     problems = check_index(call.context, location)
     if call.console.as_json:
         rows = [{"where": problem.where, "message": problem.message} for problem in problems]

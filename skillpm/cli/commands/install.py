@@ -1,14 +1,16 @@
 """`skillpm install` (add)."""
 
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
 from skillpm.cli.change_output import print_change
-from skillpm.cli.columns import terminal_width, truncate
-from skillpm.cli.options import Invocation, create_invocation
-from skillpm.cli.skill_chooser import choose_skills
+from skillpm.cli.console import Console
+from skillpm.cli.options import Invocation
+from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.context.scope import is_in_repository
@@ -18,8 +20,6 @@ from skillpm.operations.install.spec_requirements import list_available
 from skillpm.operations.install.sync import sync
 from skillpm.operations.pipeline.change import ChangeResult
 from skillpm.requirements.source import RefKind
-
-MAX_NAME_WIDTH = 40
 
 
 @click.command(
@@ -60,19 +60,18 @@ Examples:
 @exclude_newer_option
 @lock_policy_options
 @change_options
-def command(specs: tuple[str, ...], list_only: bool, **flags: Any) -> None:  # noqa: FBT001  (a flag)
+def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None:  # noqa: FBT001  (a flag)
     """Add skills to skills.json and install them.
 
     Without SPEC, installs what skills.lock specifies, as `skillpm sync` does.
     """
-    call = create_invocation(flags)
-    if not specs and not flags["bundled"]:
+    if not specs and not call.flags["bundled"]:
         source_options = ("alias", "all_skills", "link", "path", "branch", "tag", "rev", "version")
-        if list_only or any(flags[name] for name in source_options):
+        if list_only or any(call.flags[name] for name in source_options):
             raise UsageError("a SPEC is missing", hint="run `skillpm install --help`")
         print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
         return
-    request = _build_request(specs, flags)
+    request = _build_request(specs, call.flags)
     if list_only:
         _print_available_skills(call, request)
         return
@@ -91,13 +90,37 @@ def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
         try:
             return install(invocation.scope, invocation.context, request, options)
         except ManySkillsError as error:
-            names = choose_skills(invocation.console, error)
+            names = _choose_skills(invocation.console, error)
             if not names:
                 raise
             request = request.replace(selection={**request.selection, error.spec: tuple(names)})
 
 
-def _build_request(specs: tuple[str, ...], flags: dict[str, Any]) -> InstallRequest:
+def _choose_skills(console: Console, error: ManySkillsError) -> list[str]:
+    """Prompt for the skills to install and return their names; none with `--json` or without a terminal."""
+    if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return []
+    names = [name for name, _, _ in error.skills]
+    rows = [
+        ([f"{number:4}  {sanitize(name, 40)}"], description)
+        for number, (name, _, description) in enumerate(error.skills, 1)
+    ]
+    console.print_lines(format_skills(rows))
+    while True:
+        answer = click.prompt(
+            "Which skills? Numbers or names, separated by spaces, or `all`", default="", show_default=False, err=True
+        )
+        words = answer.replace(",", " ").split()
+        if words == ["all"]:
+            return names
+        chosen = [names[int(word) - 1] if word.isdigit() and 0 < int(word) <= len(names) else word for word in words]
+        unknown = [word for word in chosen if word not in names]
+        if not unknown:
+            return chosen
+        click.echo(f"`{sanitize(unknown[0], 40)}` is not in this list", err=True)
+
+
+def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallRequest:
     refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev", "version") if flags[kind]]
     if len(refs) > 1:
         raise UsageError("only one of --branch, --tag, --rev and --version can be used")
@@ -123,14 +146,7 @@ def _print_available_skills(invocation: Invocation, request: InstallRequest) -> 
         ]
         invocation.console.print_json({"skills": rows})
         return
-    width = min(MAX_NAME_WIDTH, max(len(sanitize(skill.name, 64)) for skill in skills))
-    for skill in skills:
-        name = sanitize(skill.name, 64)
-        if len(name) > width:  # never cut, since users copy it; the description goes on the next line
-            invocation.console.print_line(name)
-            name = ""
-        description = truncate(skill.description, terminal_width() - width - 2)
-        invocation.console.print_line(f"{name:{width}}  {description}".rstrip())
+    invocation.console.print_lines(format_skills([([sanitize(skill.name, 64)], skill.description) for skill in skills]))
     if len(skills) == 1:
         invocation.console.print_message("1 skill; run the command again without --list to install it")
         return

@@ -1,14 +1,12 @@
-"""`skillpm link`."""
-
-from typing import Any
+"""`skillpm link` and `skillpm unlink`."""
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options
 from skillpm.cli.change_output import print_change
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.errors import UsageError
-from skillpm.operations.agents import link, list_agents
+from skillpm.operations.agents import link, list_agents, unlink
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 
@@ -21,15 +19,26 @@ Examples:
 )
 @click.argument("agents", nargs=-1, metavar="AGENT...", help="Agent hosts (see `skillpm agents --all`).")
 @change_options
-def command(agents: tuple[str, ...], **flags: Any) -> None:
+def command(call: Invocation, agents: tuple[str, ...]) -> None:
     """Link the skills of this scope into the skills folders of agent hosts, and keep the links current."""
-    call = create_invocation(flags)
     if not agents:
         raise _missing_agent_error(call.scope, call.context)
     result = link(call.scope, call.context, agents, build_change_options(call))
     print_change(call, result, documents="agents of skills.json")
     if not result.actions:
         call.console.print_message("no skills to link yet; skills that you install or create later are linked at once")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm unlink claude-code   remove its links; the skills stay installed"""
+)
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT...", help="Linked agent hosts.")
+@change_options
+def unlink_command(call: Invocation, agents: tuple[str, ...]) -> None:
+    """Remove the links of agent hosts. Links that skillpm did not create are kept."""
+    print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))
 
 
 def _missing_agent_error(scope: Scope, context: Context) -> UsageError:

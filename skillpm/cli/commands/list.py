@@ -5,8 +5,14 @@ from typing import Any
 
 import click
 
-from skillpm.cli.columns import display_width, terminal_width, truncate
-from skillpm.cli.options import Invocation, create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
+from skillpm.cli.text_layout import (
+    MAX_LISTED_NAME_WIDTH,
+    MIN_DESCRIPTION_WIDTH,
+    display_width,
+    line_width,
+    truncate,
+)
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope_permissions import load_rules
@@ -22,8 +28,6 @@ from skillpm.operations.inspect.list import (
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
 from skillpm.operations.migrate.flat_files import find_flat_files
 
-MAX_NAME_WIDTH = 32
-
 
 @click.command(
     epilog="""\b
@@ -36,9 +40,8 @@ Examples:
 @click.option("--tokens", is_flag=True, help="Show approximate token costs.")
 @click.option("--all", "include_hidden", is_flag=True, help="Include skills that permissions hide.")
 @scope_options
-def command(*, tokens: bool, include_hidden: bool, **flags: Any) -> None:
+def command(call: Invocation, *, tokens: bool, include_hidden: bool) -> None:
     """List installed skills: name, version, state, description."""
-    call = create_invocation(flags)
     listing = list_skills(call.scope)
     hidden = 0
     if not include_hidden:
@@ -129,9 +132,9 @@ def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
 
 
 def _format_lines(listing: Listing) -> Iterator[str]:
-    width = terminal_width()
+    width = line_width()
     rows = [(sanitize(skill.name), sanitize(display_version(skill), 12), skill) for skill in listing.skills]
-    name_width = min(MAX_NAME_WIDTH, max(len(name) for name, _, _ in rows))
+    name_width = min(MAX_LISTED_NAME_WIDTH, max(len(name) for name, _, _ in rows))
     version_width = max(len(version) for _, version, _ in rows)
     for name, version, skill in rows:
         state = "" if skill.state == "installed" else f"[{skill.state}] "
@@ -140,7 +143,7 @@ def _format_lines(listing: Listing) -> Iterator[str]:
         if len(name) > name_width:  # the description goes on the next line, aligned with the others
             yield f"{name} {version}  {state}".rstrip()
             head = " " * (name_width + version_width + 3)
-        if description := truncate(skill.entry["description"], max(10, width - display_width(head))):
+        if description := truncate(skill.entry["description"], max(MIN_DESCRIPTION_WIDTH, width - display_width(head))):
             yield head + description
         elif len(name) <= name_width:
             yield head.rstrip()

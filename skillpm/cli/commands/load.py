@@ -1,10 +1,8 @@
 """`skillpm load`."""
 
-from typing import Any
-
 import click
 
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options
 from skillpm.core.text import sanitize
 from skillpm.serving.body_modes import Mode
@@ -23,9 +21,8 @@ Examples:
 @style_option
 @mode_option
 @viewer_options
-def command(name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, **flags: Any) -> None:
+def command(call: Invocation, name: str, arguments: tuple[str, ...], style: str, mode: Mode | None) -> None:
     """Print a skill as an agent gets it: instructions, folder and files. Nothing in it is executed."""
-    call = create_invocation(flags)
     loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
     if loaded.taken_for:
         call.console.print_message(

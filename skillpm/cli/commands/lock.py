@@ -1,11 +1,9 @@
 """`skillpm lock`."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import dry_run_option, exclude_newer_option, fetch_options, lock_timeout_option
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.operations.install.lock import check_lock, lock
 
@@ -25,10 +23,9 @@ Examples:
 @lock_timeout_option
 @exclude_newer_option
 @fetch_options
-def command(check: bool, upgrade: bool, skills: tuple[str, ...], **flags: Any) -> int:  # noqa: FBT001  (flags)
+def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...]) -> int:  # noqa: FBT001  (flags)
     """Resolve skills.json and write skills.lock, without installing anything."""
-    call = create_invocation(flags)
-    scope, dry_run = call.scope, flags["dry_run"]
+    scope, dry_run = call.scope, call.flags["dry_run"]
     if check and (upgrade or skills):
         raise UsageError("--check cannot be used with --upgrade or --upgrade-skill")
     upgraded = () if upgrade else skills or None

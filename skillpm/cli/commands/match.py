@@ -1,10 +1,8 @@
 """`skillpm match`."""
 
-from typing import Any
-
 import click
 
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.core.text import sanitize
 
@@ -19,9 +17,8 @@ Examples:
 @click.argument("message", help="The message to search for triggers.")
 @click.option("--whole-words", is_flag=True, help="Match triggers only as whole words.")
 @viewer_options
-def command(message: str, whole_words: bool, **flags: Any) -> None:  # noqa: FBT001  (an option)
+def command(call: Invocation, message: str, whole_words: bool) -> None:  # noqa: FBT001  (an option)
     """Find the skills whose triggers match a message, and the MCP servers that they need."""
-    call = create_invocation(flags)
     service = create_service(call)
     match = service.match(message, whole_words=whole_words)
     servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]

@@ -1,18 +1,49 @@
 """`skillpm mcp`."""
 
+import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from skillpm.cli.mcp_config import MCP_HOSTS
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, style_option, viewer_options
 from skillpm.core.text import pluralize, sanitize
+from skillpm.core.values import Value
 from skillpm.errors import UsageError
+
+
+class McpHost(Value):
+    """The MCP server configuration of a host: the file, and the format of the snippet that starts `skillpm mcp`."""
+
+    config_file: str
+    servers_key: str = "mcpServers"
+    # Else TOML.
+    is_json: bool = True
+    # The program and its arguments are one list, as in OpenCode.
+    has_command_list: bool = False
+
+    def render_snippet(self, command_line: Sequence[str]) -> str:
+        """Return the part of the configuration that starts a server with this command line."""
+        program, *arguments = command_line
+        entry: dict[str, Any] = {"command": program, "args": arguments}
+        if self.has_command_list:
+            entry = {"type": "local", "command": list(command_line), "enabled": True}
+        if self.is_json:
+            return json.dumps({self.servers_key: {"skillpm": entry}}, indent=2, ensure_ascii=False)
+        pairs = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
+        return "\n".join([f"[{self.servers_key}.skillpm]", *pairs])
+
+
+MCP_HOSTS: Mapping[str, McpHost] = {
+    "claude-code": McpHost(config_file=".mcp.json"),
+    "codex": McpHost(config_file="~/.codex/config.toml", servers_key="mcp_servers", is_json=False),
+    "cursor": McpHost(config_file=".cursor/mcp.json"),
+    "opencode": McpHost(config_file="opencode.json", servers_key="mcp", has_command_list=True),
+}
 
 
 @click.command(
@@ -32,9 +63,8 @@ Examples:
 @click.option("--check", is_flag=True, help="List the skills that are not published, with the reason.")
 @style_option
 @viewer_options
-def command(*, print_config: str | None, check: bool, style: str, **flags: Any) -> int:
+def command(call: Invocation, *, print_config: str | None, check: bool) -> int:
     """Serve skills over the Model Context Protocol: a tool, resources, and the Skills extension."""
-    call = create_invocation({**flags, "style": style})
     if print_config is not None:
         host = MCP_HOSTS.get(print_config)
         command_line = [*_find_program(), "mcp", *_build_server_flags(call.flags)]

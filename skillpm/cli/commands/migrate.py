@@ -6,12 +6,10 @@ import click
 
 from skillpm.cli.change_options import dry_run_option, lock_timeout_option
 from skillpm.cli.options import Invocation, create_invocation, scope_options
-from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.context.scope import folder_scope
-from skillpm.operations.migrate.conversion import migrate
-from skillpm.operations.migrate.report import MigrationResult
+from skillpm.operations.migrate.conversion import MigrationResult, migrate
 
 MAX_LISTED_SKIPS = 60
 
@@ -95,8 +93,7 @@ def _print_result(invocation: Invocation, result: MigrationResult) -> None:
             f"{'would be ' if result.is_dry_run else ''}linked in {folder}: {sanitize(', '.join(names), 300)}"
         )
     if result.is_changed:
-        for line in wrap_text(f"next: {_format_next_step(result)}{_format_advice(result)}", indent=6):
-            console.print_message(line)
+        console.print_message(f"next: {_format_next_step(result)}{_format_advice(result)}", indent=6)
 
 
 def _join_with_or(*words: str) -> str:

@@ -1,10 +1,8 @@
 """`skillpm new`."""
 
-from typing import Any
-
 import click
 
-from skillpm.cli.options import create_invocation, output_options
+from skillpm.cli.options import Invocation, output_options
 from skillpm.operations.new import create_skill
 
 
@@ -17,9 +15,8 @@ Examples:
 @click.argument("name", help="The name of the skill: lower-case letters, digits and hyphens.")
 @click.option("--in", "folder", metavar="DIR", default="", help="The parent folder [default: .].")
 @output_options
-def command(name: str, folder: str, **flags: Any) -> None:
+def command(call: Invocation, name: str, folder: str) -> None:
     """Create a new skill: a folder with a valid SKILL.md to edit."""
-    call = create_invocation(flags)
     created = create_skill(call.context, name, folder)
     if call.console.as_json:
         call.console.print_json({"created": created})

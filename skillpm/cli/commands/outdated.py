@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from skillpm.cli.change_options import exclude_newer_option, fetch_options
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_table
 from skillpm.core.text import sanitize
 from skillpm.operations.inspect.outdated import OutdatedSkill, find_outdated, install_mismatch_messages
@@ -24,9 +24,8 @@ Examples:
 @click.option("--exit-code", "as_check", is_flag=True, help="Exit with 1 if a skill is outdated.")
 @exclude_newer_option
 @fetch_options
-def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noqa: FBT001  (a flag)
+def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  # noqa: FBT001  (a flag)
     """List outdated skills: the locked version, the one `update` would install, the latest one. Changes nothing."""
-    call = create_invocation(flags)
     outdated = find_outdated(call.scope, call.context, names)
     if call.console.as_json:
         call.console.print_json({"skills": [_to_json(it) for it in outdated]})
@@ -36,8 +35,7 @@ def command(names: tuple[str, ...], as_check: bool, **flags: Any) -> int:  # noq
         rows += [
             (it.name, sanitize(it.current, 40), sanitize(it.compatible, 60), sanitize(it.latest, 60)) for it in outdated
         ]
-        for line in format_table(rows):
-            call.console.print_line(line)
+        call.console.print_lines(format_table(rows))
         for it in outdated:
             for note in (it.moved_ref, it.reason, it.error and f"could not be checked: {it.error}"):
                 if note:

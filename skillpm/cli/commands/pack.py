@@ -1,10 +1,8 @@
 """`skillpm pack`."""
 
-from typing import Any
-
 import click
 
-from skillpm.cli.options import create_invocation, output_options
+from skillpm.cli.options import Invocation, output_options
 from skillpm.operations.publish import pack_skill
 
 
@@ -18,9 +16,8 @@ Examples:
 @click.argument("path", default=".", help="The folder of the skill [default: .].")
 @click.option("--out", metavar="PATH", default="", help="The archive to write, or its folder [default: .].")
 @output_options
-def command(path: str, out: str, **flags: Any) -> None:
+def command(call: Invocation, path: str, out: str) -> None:
     """Create a reproducible .tar.gz archive of a valid skill."""
-    call = create_invocation(flags)
     created = pack_skill(call.context, path, out)
     if call.console.as_json:
         call.console.print_json({"created": [created]})

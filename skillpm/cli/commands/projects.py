@@ -1,11 +1,10 @@
 """`skillpm projects`."""
 
 import os
-from typing import Any
 
 import click
 
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
@@ -24,9 +23,8 @@ Examples:
 @click.argument("name", required=False, help="Print the instructions of this project.")
 @click.option("--data-dir", metavar="DIR", help="The folder that contains `projects` [default: skills directory].")
 @viewer_options
-def command(name: str | None, data_dir: str | None, **flags: Any) -> None:
+def command(call: Invocation, name: str | None, data_dir: str | None) -> None:
     """List projects (projects/NAME/ROLE.md in the skills directory), or print the instructions of one."""
-    call = create_invocation(flags)
     service = create_service(call)
     settings = call.context.settings
     directory = call.scope.layout.directory

@@ -1,11 +1,8 @@
 """`skillpm prompt`."""
 
-from typing import Any
-
 import click
 
-from skillpm.cli.option_types import CountParam
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options
 from skillpm.core.text import pluralize
 from skillpm.serving.body_modes import Mode
@@ -18,13 +15,12 @@ Examples:
   skillpm prompt --style omega      installed and missing skills, as in omega
   skillpm prompt --budget 500       cut to fit 500 tokens"""
 )
-@click.option("--budget", type=CountParam(0), metavar="TOKENS", help="Limit the catalog to TOKENS.")
+@click.option("--budget", type=click.IntRange(0), metavar="TOKENS", help="Limit the catalog to TOKENS.")
 @style_option
 @mode_option
 @viewer_options
-def command(style: str, mode: Mode | None, budget: int | None, **flags: Any) -> None:
+def command(call: Invocation, style: str, mode: Mode | None, budget: int | None) -> None:
     """Print the skill catalog for a system prompt, or nothing if there are no skills."""
-    call = create_invocation(flags)
     prompt = create_service(call).prompt(style=style, mode=mode, budget=budget)
     if call.console.as_json:
         value = {"style": prompt.style, "skills": prompt.skills, "tokens": prompt.tokens, "text": prompt.text}

@@ -1,11 +1,9 @@
 """`skillpm registry build|check`."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import pluralize
 from skillpm.operations.registry import check_registry, rebuild_registry
 
@@ -23,9 +21,8 @@ def command() -> None:
 
 @command.command("build", epilog="\b\nExample:\n  skillpm registry build -g")
 @scope_options
-def build_command(**flags: Any) -> None:
+def build_command(call: Invocation) -> None:
     """Build the registry from the skills on disk, including local ones."""
-    call = create_invocation(flags)
     scope = call.scope
     result = rebuild_registry(scope, call.context)
     if call.console.as_json:
@@ -45,9 +42,8 @@ def build_command(**flags: Any) -> None:
 
 @command.command("check", epilog="\b\nExample:\n  skillpm registry check --json")
 @scope_options
-def check_command(**flags: Any) -> int:
+def check_command(call: Invocation) -> int:
     """Check that the registry matches the skills on disk. Changes nothing; exits with 1 if it does not."""
-    call = create_invocation(flags)
     result = check_registry(call.scope, call.context)
     if call.console.as_json:
         problems = [{"path": problem.path, "message": problem.message} for problem in result.problems]

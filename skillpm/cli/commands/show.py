@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from skillpm.cli.commands.list import listed_skill_to_json
-from skillpm.cli.options import Invocation, create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import sanitize
 from skillpm.operations.inspect.list import body_tokens, display_version
@@ -21,9 +21,8 @@ Examples:
 )
 @click.argument("name", help="A skill in the skills directory.")
 @scope_options
-def command(name: str, **flags: Any) -> None:
+def command(call: Invocation, name: str) -> None:
     """Show a skill: metadata, source, files and size in tokens."""
-    call = create_invocation(flags)
     details = show_skill(call.scope, call.context, name)
     if call.console.as_json:
         call.console.print_json(_to_json(details))

@@ -1,12 +1,10 @@
 """`skillpm sync` (ci)."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
 from skillpm.cli.change_output import print_change
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.operations.install.sync import sync
 
 
@@ -22,13 +20,12 @@ Examples:
 @exclude_newer_option
 @lock_policy_options
 @change_options
-def command(**flags: Any) -> None:
+def command(call: Invocation) -> None:
     """Install exactly what the lockfile specifies.
 
     Installs missing skills, replaces those of another version, and removes those that are no longer locked. Skills that
     are new in skills.json are locked first.
     """
-    call = create_invocation(flags)
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
     result = sync(scope, call.context, options)
     if scope.is_fallback:

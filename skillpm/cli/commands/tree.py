@@ -1,13 +1,13 @@
-"""`skillpm tree`."""
+"""`skillpm tree` and `skillpm why`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from skillpm.cli.options import create_invocation, scope_options
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import sanitize
-from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree
+from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree, find_dependency_paths
 
 
 @click.command(
@@ -19,9 +19,8 @@ Examples:
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", help="The skills to start from [default: all requirements].")
 @scope_options
-def command(names: tuple[str, ...], **flags: Any) -> None:
+def command(call: Invocation, names: tuple[str, ...]) -> None:
     """Show the locked skills as a dependency tree. `(*)` marks a skill whose dependencies are shown above."""
-    call = create_invocation(flags)
     roots = build_dependency_tree(call.scope, call.context, names)
     if call.console.as_json:
         call.console.print_json({"roots": [_to_json(root) for root in roots]})
@@ -32,6 +31,23 @@ def command(names: tuple[str, ...], **flags: Any) -> None:
             call.console.print_line(line)
     if not roots:
         call.console.print_message("no skills are required here")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm why git-basics   every path from skills.json to the skill"""
+)
+@click.argument("name", help="A locked skill.")
+@scope_options
+def why_command(call: Invocation, name: str) -> None:
+    """Show which skills depend on a skill, as paths from skills.json."""
+    paths = find_dependency_paths(call.scope, call.context, name)
+    if call.console.as_json:
+        call.console.print_json({"name": name, "paths": paths})
+        return
+    for path in paths:
+        call.console.print_line(" → ".join(["skills.json", *path]))
 
 
 def _to_json(node: DependencyNode) -> dict[str, Any]:

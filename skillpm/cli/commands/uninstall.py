@@ -1,12 +1,10 @@
 """`skillpm uninstall` (remove, rm)."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options
 from skillpm.cli.change_output import print_change
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.operations.install.uninstall import uninstall
 
 
@@ -18,7 +16,6 @@ Examples:
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", help="The skills to remove.")
 @change_options
-def command(names: tuple[str, ...], **flags: Any) -> None:
+def command(call: Invocation, names: tuple[str, ...]) -> None:
     """Remove skills. Edited skills are removed only with --force, which backs them up."""
-    call = create_invocation(flags)
     print_change(call, uninstall(call.scope, call.context, names, build_change_options(call)))

@@ -1,12 +1,10 @@
 """`skillpm update` (upgrade)."""
 
-from typing import Any
-
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option
 from skillpm.cli.change_output import print_change
-from skillpm.cli.options import create_invocation
+from skillpm.cli.options import Invocation
 from skillpm.operations.install.update import update
 
 
@@ -20,7 +18,6 @@ Examples:
 @click.argument("names", nargs=-1, metavar="[NAME]...", help="The skills to update [default: all].")
 @exclude_newer_option
 @change_options
-def command(names: tuple[str, ...], **flags: Any) -> None:
+def command(call: Invocation, names: tuple[str, ...]) -> None:
     """Update skills to the newest versions that skills.json allows: versions, branch heads, moved tags."""
-    call = create_invocation(flags)
     print_change(call, update(call.scope, call.context, names, build_change_options(call)))

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.options import Invocation, create_invocation, output_options
-from skillpm.cli.text_layout import line_width, wrap_text
+from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.text_layout import line_width
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.validate import ValidatedSkill, validate
@@ -25,11 +25,10 @@ Examples:
 @click.option("--lenient", is_flag=True, help="Check only whether the skills can be loaded.")
 @click.option("--fix", is_flag=True, help="Fix what can be fixed automatically; other bytes do not change.")
 @output_options
-def command(paths: tuple[str, ...], lenient: bool, fix: bool, **flags: Any) -> int:  # noqa: FBT001  (flags)
+def command(call: Invocation, paths: tuple[str, ...], lenient: bool, fix: bool) -> int:  # noqa: FBT001  (flags)
     """Check skills against the Agent Skills specification. Changes nothing without --fix."""
     if lenient and fix:
         raise UsageError("--lenient and --fix cannot be used together", hint="run `skillpm validate --help`")
-    call = create_invocation(flags)
     skills = validate(call.context, paths, repair=fix)
     accepted = [skill for skill in skills if (skill.report.loadable if lenient else skill.report.valid)]
     is_ok = len(accepted) == len(skills)
@@ -78,4 +77,4 @@ def _print_skill(invocation: Invocation, skill: ValidatedSkill, *, lenient: bool
 
 def _print_finding(invocation: Invocation, skill: ValidatedSkill, finding: Finding, label: str, color: str) -> None:
     text = f"{sanitize(skill.path)}:{finding.line}: {label}: {finding.message} [{finding.code}]"
-    invocation.console.print_line("\n".join(wrap_text(text, indent=4, is_stdout=True)), fg=color)
+    invocation.console.print_wrapped(text, indent=4, fg=color)

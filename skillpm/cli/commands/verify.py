@@ -1,12 +1,10 @@
 """`skillpm verify`."""
 
 import os
-from typing import Any
 
 import click
 
-from skillpm.cli.options import create_invocation, scope_options
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.verify import verify
@@ -19,9 +17,8 @@ Examples:
   skillpm verify --json   for programs"""
 )
 @scope_options
-def command(**flags: Any) -> int:
+def command(call: Invocation) -> int:
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
-    call = create_invocation(flags)
     result = verify(call.scope, call.context)
     if call.console.as_json:
         rows = [
@@ -40,8 +37,7 @@ def command(**flags: Any) -> int:
     failed = [skill for skill in result.skills if skill.state not in {"ok", "link"}]
     listed = failed
     if not result.has_lockfile and any(skill.state == "not-locked" for skill in failed):
-        for line in wrap_text(_missing_lockfile_message(call.scope), indent=2, is_stdout=True):
-            call.console.print_line(line, fg="red")
+        call.console.print_wrapped(_missing_lockfile_message(call.scope), fg="red")
         listed = [skill for skill in failed if skill.state != "not-locked"]
         if not listed:
             return 1

@@ -3,7 +3,8 @@
 import posixpath
 from collections.abc import Callable
 
-from skillpm.core.file_tree import Limits, SourceEntry
+from skillpm.core.file_tree import SourceEntry
+from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, find_skill_file
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError

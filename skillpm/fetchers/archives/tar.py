@@ -10,7 +10,8 @@ import tarfile
 import zlib
 from collections.abc import Callable
 
-from skillpm.core.file_tree import Limits, SourceEntry
+from skillpm.core.file_tree import SourceEntry
+from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
 

@@ -11,15 +11,17 @@ partial clone can succeed and bring nothing (docs/adr/0003-git.md).
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.file_tree import Limits
+from skillpm.core.git_syntax import short_commit
+from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
-from skillpm.fetchers.git.errors import ErrorKind, GitFailed, translate_error
-from skillpm.fetchers.git.locked_tree import check_locked_tree
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, NotFoundError, OfflineError, RefusedError, SkillpmError
+from skillpm.fetchers.base import too_large_error
+from skillpm.fetchers.git.error_table import ErrorKind
+from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.objects import GITLINK
-from skillpm.fetchers.git.repository import Repository, cached_ref
-from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, walk_tree
+from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
+from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, find_folder_id, walk_tree
 
 
 class WantedFolder(Value):
@@ -59,7 +61,7 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
         try:
             walked = walk_tree(repository.reader, want.tree, limits.files)
         except TreeTooLarge:
-            raise _too_large_error(want, f"more than {limits.files} files", "FILES") from None
+            raise too_large_error(want.name, f"more than {limits.files} files", "FILES") from None
         if walked.is_truncated:
             raise RefusedError(f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders")
         entries[want.tree] = walked.entries
@@ -153,10 +155,44 @@ def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> S
 
 
 def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
-    """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it."""
+    """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it.
+
+    A commit never changes, so the lockfile must have been edited.
+    """
     for want in folders:
-        if want.path and want.tree in state.missing_trees:
-            check_locked_tree(repository, want.name, want.commit, want.path, want.tree)
+        if not want.path or want.tree not in state.missing_trees:
+            continue
+        actual = _read_tree_id(repository, want.commit, want.path)
+        if actual not in {None, want.tree}:
+            raise DigestMismatch(
+                want.name,
+                locked=f"tree {short_commit(want.tree)}",
+                actual=f"tree {short_commit(actual)}" if actual else "no such folder",
+                origin=f"{repository.url} at {short_commit(want.commit)}"
+                f"{'' if want.path == '.' else f', {sanitize(want.path)}'}",
+                key="source.tree",
+                advice=EDITED_LOCK_HINT,
+            )
+
+
+def _read_tree_id(repository: Repository, commit: str, path: str) -> str | None:
+    """Return a folder's tree id in a commit; empty if the folder does not exist, None if objects are not cached."""
+    reader = repository.reader
+    item = reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
+    if item is None or item.kind != "commit":
+        return None
+    tree = item.data[5 : item.data.index(b"\n")].decode()
+    for part in path.split("/") if path != "." else ():
+        if reader.read_sizes([tree])[tree] is None:
+            return None
+        try:
+            child = find_folder_id(reader, tree, part)
+        except TreeTooLarge:
+            return None
+        if child is None:
+            return ""
+        tree = child
+    return tree
 
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:
@@ -176,10 +212,6 @@ def _check_sizes(
         size = sizes.get(entry.id) or 0
         total += size
         if size > limits.file:
-            raise _too_large_error(folder, f"'{sanitize(entry.path)}' is over {limits.file} bytes", "FILE")
+            raise too_large_error(folder.name, f"'{sanitize(entry.path)}' is over {limits.file} bytes", "FILE")
     if total > limits.skill:
-        raise _too_large_error(folder, f"all files together are over {limits.skill} bytes", "SKILL")
-
-
-def _too_large_error(folder: WantedFolder, what: str, setting: str) -> RefusedError:
-    return RefusedError(f"skill {sanitize(folder.name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
+        raise too_large_error(folder.name, f"all files together are over {limits.skill} bytes", "SKILL")

@@ -82,7 +82,7 @@ class ObjectReader:
             for name in chunk:
                 line = stdout.readline()
                 # For a pack that it cannot read, git reports the object as missing, and the error only on stderr.
-                if os.pread(self._stderr, 1, 0).strip(b"\0"):
+                if os.fstat(self._stderr).st_size:
                     raise CacheDamaged(read_stderr(self._stderr))
                 yield name, _parse_header(line)
 

@@ -3,7 +3,6 @@
 This is the only module that starts git.
 """
 
-import errno
 import os
 import signal
 import subprocess
@@ -11,12 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from tempfile import TemporaryFile
 
 from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
 from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.limits import GitLimits, limit_process
-from skillpm.files import NOFOLLOW, translate_os_errors
+from skillpm.files import translate_os_errors
 
 GIT_SETTINGS = {
     # Nothing may run other programs, or convert file contents.
@@ -59,7 +59,6 @@ ALLOWED_VARIABLES = (
     "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_EXEC_PATH", "GIT_PROXY_COMMAND",
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSL_CERT_PASSWORD_PROTECTED",
 )  # fmt: skip
-TRACE_VARIABLES = ("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF")
 
 
 def build_base_environment(environ: Mapping[str, str], git_environ: Mapping[str, str], config: str) -> dict[str, str]:
@@ -67,8 +66,6 @@ def build_base_environment(environ: Mapping[str, str], git_environ: Mapping[str,
     return {
         **environ,
         **{key: git_environ[key] for key in ALLOWED_VARIABLES if key in git_environ},
-        # Traces to a file only: on stderr they would be taken for error messages.
-        **{key: git_environ[key] for key in TRACE_VARIABLES if git_environ.get(key, "").startswith("/")},
         # English messages (`errors.py` reads them), UTF-8 paths.
         "LC_ALL": "C.UTF-8",
         "LANGUAGE": "C",
@@ -89,38 +86,21 @@ def build_base_environment(environ: Mapping[str, str], git_environ: Mapping[str,
     }
 
 
-STDERR_RESERVE = 4096
-
-
 def open_anonymous_file(folder: str) -> int:
-    """Open a temporary file without a name, and return its descriptor.
+    """Open a temporary file without a name, and return its descriptor: in memory if the system supports that.
 
-    A file rather than a pipe: git can then never block on a stderr that is not being read. It is in memory where the
-    system supports that. Elsewhere its first block is allocated at once, so that a git that finds the disk full can
-    still write why.
+    A file rather than a pipe: git can then never block on a stderr that is not being read.
     """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("stderr")
-    path = os.path.join(os.path.dirname(folder), f"stderr-{os.getpid()}-{threading.get_ident()}")
-    with translate_os_errors("write to the git cache", path):
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | NOFOLLOW
-        descriptor = retry_if_emptied(lambda: os.open(path, flags, 0o600), os.path.dirname(path))
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-        try:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(descriptor, 0, STDERR_RESERVE)
-        except OSError as error:
-            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-                os.close(descriptor)
-                raise
-    return descriptor
+    parent = os.path.dirname(folder)
+    with translate_os_errors("write to the git cache", parent), TemporaryFile(dir=parent) as file:
+        return os.dup(file.fileno())
 
 
 def read_stderr(descriptor: int) -> str:
     """Return what a git process wrote to its anonymous file."""
-    # The reserved block reads as NUL bytes behind the text.
-    return os.pread(descriptor, 64_000, 0).decode("utf-8", "replace").replace("\0", "").strip()
+    return os.pread(descriptor, 64_000, 0).decode("utf-8", "replace").strip()
 
 
 LogFunction = Callable[[str], None]

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skillpm.errors import FetchError
-from skillpm.fetchers.git.errors import ErrorKind, GitFailed, parse_http_status
+from skillpm.fetchers.git.error_table import ErrorKind
+from skillpm.fetchers.git.errors import GitFailed, parse_http_status
 from skillpm.fetchers.git.gitconfig import GitConfig
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged

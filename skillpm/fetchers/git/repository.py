@@ -6,7 +6,8 @@ from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetchers.git.errors import ErrorKind, GitFailed, missing_ref_error, translate_error
+from skillpm.fetchers.git.error_table import ErrorKind
+from skillpm.fetchers.git.errors import GitFailed, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
 from skillpm.fetchers.git.process import build_base_environment
 from skillpm.fetchers.git.remote import GitContext, Remote

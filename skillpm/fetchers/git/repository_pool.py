@@ -1,13 +1,16 @@
 """Run work in several repositories in parallel, with each cache locked, and recreated if it is damaged."""
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing, suppress
 from typing import TypeVar
 
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
+from skillpm.fetchers.git.error_table import CACHE_DISK_FULL, FREE_SPACE_HINT
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.objects import CacheDamaged
@@ -21,6 +24,7 @@ from skillpm.settings import Settings
 Result = TypeVar("Result")
 Work = Callable[[Repository, Sequence[SkillName]], dict[SkillName, Result]]
 MAX_PARALLEL = 8
+MIN_FREE_BYTES = 1 << 16
 
 
 class RepositoryPool:
@@ -78,7 +82,8 @@ class RepositoryPool:
         ):
             is_new = self._ensure_sound(path, url)
             try:
-                return self._run_work(Repository(url, path, self._get_context(), lock), names, work)
+                with closing(Repository(url, path, self._get_context(), lock)) as repository:
+                    return work(repository, names)
             except CacheDamaged as damaged:
                 # Recreating a cache that was just created would fail the same way, unless it was deleted meanwhile.
                 if is_last or (is_new and os.path.isdir(path)):
@@ -101,15 +106,6 @@ class RepositoryPool:
             self._report_damage(url, None)
         create_repository(path, url)
         return True
-
-    def _run_work(
-        self, repository: Repository, names: Sequence[SkillName], work: Work[Result]
-    ) -> dict[SkillName, Result]:
-        """Run the work, and end the reading process. Raises `CacheDamaged`."""
-        try:
-            return work(repository, names)
-        finally:
-            repository.close()
 
     def _report_damage(self, url: str, damaged: CacheDamaged | None) -> None:
         """Warn that a cache is recreated.
@@ -134,7 +130,10 @@ class RepositoryPool:
 
 
 def _add_location(error: SkillpmError, path: str) -> SkillpmError:
-    """Add the cache's path to an error of the disk: git seldom names the file that it could not write."""
+    """Add what git often omits from an error of the disk: the file, and that the disk is full."""
     if isinstance(error, FileError):
         error.where = error.where or path
+        with suppress(OSError):
+            if shutil.disk_usage(os.path.dirname(path)).free < MIN_FREE_BYTES:
+                error.message, error.hint = CACHE_DISK_FULL, FREE_SPACE_HINT
     return error

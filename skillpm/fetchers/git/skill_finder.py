@@ -33,7 +33,9 @@ class SkillLocation(Value):
 def find_skill(repository: Repository, root: str, source: GitSource, name: str) -> SkillLocation:
     """Find the folder of a source; `name` is the name to search for if the source has neither path nor skill."""
     if source.path:
-        location = _find_at_path(repository, root, source)
+        tree, location = _look_up_folder(repository, root, source)
+        if location is None:
+            raise _folder_not_found_error(repository, root, source, folder_exists=tree is not None)
         if source.skill:
             _check_name(repository, location, source.skill)
         return location
@@ -143,14 +145,6 @@ def name_of(location: SkillLocation, skill: Skill, url: str) -> str:
     """Return the name to install a skill under: the one it declares, or that of its folder, or of the repository."""
     folder = posixpath.basename(url).removesuffix(".git") if location.path == "." else posixpath.basename(location.path)
     return skill.declared or folder
-
-
-def _find_at_path(repository: Repository, root: str, source: GitSource) -> SkillLocation:
-    """Find the skill at the path of a source, without searching the rest of the repository."""
-    tree, location = _look_up_folder(repository, root, source)
-    if location is None:
-        raise _folder_not_found_error(repository, root, source, folder_exists=tree is not None)
-    return location
 
 
 def _look_up_folder(repository: Repository, root: str, source: GitSource) -> tuple[str | None, SkillLocation | None]:

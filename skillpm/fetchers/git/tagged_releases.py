@@ -7,13 +7,13 @@ A repository without version tags is read at its default branch, with the versio
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.file_tree import FileTree
+from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
-from skillpm.core.versions import is_version, parse_version
+from skillpm.core.versions import is_version
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill
@@ -22,14 +22,12 @@ from skillpm.fetchers.git.history import read_commit_times
 from skillpm.fetchers.git.refs import resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.skill_finder import SkillLocation, find_all_skills
+from skillpm.fetchers.git.tags import deduplicate_versions
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.pin import GitPin
 from skillpm.requirements.source import GitSource
 from skillpm.settings import Settings
-
-if TYPE_CHECKING:
-    from packaging.version import Version
 
 # docs/formats.md, "skills.json, the manifest": the forms of a version tag.
 TAG_PATTERN = re.compile(r"(?:(?P<name>[a-z0-9-]*[a-z0-9])(?:--|-|@|/))?v?(?P<version>[0-9].*)", re.ASCII)
@@ -92,7 +90,12 @@ def read_tagged_releases(
         raise NotFoundError(f"{repository.url} has no skills in any of its versions")
     seconds = read_commit_times(repository, {commits[ref.name][0] for ref in refs})
     tagged_names = {ref.skill_name for ref in refs if ref.skill_name}
-    folders = [_to_wanted_folder(tree, same[0], repository.url) for tree, same in locations.items()]
+    folders = [
+        WantedFolder(
+            name=_location_name(location.path, repository.url), tree=tree, commit=location.commit, ref=location.ref.name
+        )
+        for tree, (location, *_) in locations.items()
+    ]
     for start in range(0, len(folders), BATCH_SIZE):
         batch = folders[start : start + BATCH_SIZE]
         for folder, tree, fault in _read_trees(repository, batch, settings.limits, reporter):
@@ -109,20 +112,18 @@ def _list_refs(repository: Repository, source: GitSource, reporter: Reporter) ->
         match = _match_version(ref)
         return [_Ref(name=ref, rank=0, skill_name=match and (match["name"] or ""), is_current=True)]
     commits = repository.list_remote_tags()
-    by_name: dict[str, dict[Version, list[str]]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     for tag in sorted(commits):
-        if (match := _match_version(f"refs/tags/{tag}")) and (version := parse_version(match["version"])) is not None:
-            by_name.setdefault(match["name"] or "", {}).setdefault(version, []).append(tag)
+        if match := _match_version(f"refs/tags/{tag}"):
+            by_name.setdefault(match["name"] or "", {})[tag] = match["version"]
     refs: list[_Ref] = []
     for skill_name, versions in by_name.items():
-        for version in sorted(versions, reverse=True):
-            best, *others = sorted(versions[version], key=lambda tag: (-tag.count("."), tag))
-            for other in [tag for tag in others if commits[tag] != commits[best]][:1]:
-                tags = f"the tags {sanitize(best, 60)} and {sanitize(other, 60)}"
-                reporter.warn(f"{repository.url}: {tags} are one version on different commits; using the first")
-            is_current = version == max(versions)
-            name = f"refs/tags/{best}"
-            refs.append(_Ref(name=name, rank=len(refs), skill_name=skill_name, is_current=is_current))
+        tags = deduplicate_versions(
+            versions, commits, lambda message: reporter.warn(f"{repository.url}: {message}; using the first")
+        )
+        for tag in tags:
+            is_current = tag == tags[0]
+            refs.append(_Ref(name=f"refs/tags/{tag}", rank=len(refs), skill_name=skill_name, is_current=is_current))
     return refs or [_Ref(name="HEAD", rank=0, skill_name=None, is_current=True)]
 
 
@@ -223,9 +224,3 @@ def _belongs_to_skill(release: TaggedRelease, location: _Location, tagged_names:
 
 def _location_name(path: str, url: str) -> str:
     return posixpath.basename(url).removesuffix(".git") if path == "." else posixpath.basename(path)
-
-
-def _to_wanted_folder(tree: str, location: _Location, url: str) -> WantedFolder:
-    return WantedFolder(
-        name=_location_name(location.path, url), tree=tree, commit=location.commit, ref=location.ref.name
-    )

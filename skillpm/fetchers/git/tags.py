@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from skillpm.core.text import sanitize
 from skillpm.core.versions import filter_versions, parse_version
@@ -11,6 +12,9 @@ from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.metadata import parse_tag_version
 from skillpm.requirements.source import GitSource
 from skillpm.resolver.provider import AvailableVersion
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 MAX_TAGS = 20_000
 LogFunctions = tuple[Callable[[str], None], Callable[[str], None]]
@@ -35,7 +39,7 @@ def list_tag_versions(
     if ignored := [tag for tag in sorted(tags) if tag not in chosen]:
         listed = ", ".join(sanitize(tag, 60) for tag in ignored)
         note(f"{name}: ignoring tags of {repository.url} that are not versions of it: {listed}")
-    unique = _deduplicate_versions(chosen, tags, lambda message: warning(f"{name}: {message}"))
+    unique = deduplicate_versions(chosen, tags, lambda message: warning(f"{name}: {message}"))
     dates = read_tag_dates(repository, unique) if dated else {}
     return [
         AvailableVersion(version=chosen[tag], source=source.replace(kind="tag", ref=tag), published=dates.get(tag, ""))
@@ -68,14 +72,18 @@ def sort_newest_first(tags: Iterable[str]) -> list[str]:
     return [*(tag for _, tag in versions), *(tag for tag, version in known.items() if version is None)]
 
 
-def _deduplicate_versions(versions: dict[str, str], commits: dict[str, str], warn: Callable[[str], None]) -> list[str]:
-    """Return one tag for each version: the one with most parts (`v1.0.0` before `v1`). Warn if their commits differ."""
-    by_version: dict[object, list[str]] = {}
-    for tag, version in versions.items():
-        by_version.setdefault(parse_version(version), []).append(tag)
+def deduplicate_versions(versions: dict[str, str], commits: dict[str, str], warn: Callable[[str], None]) -> list[str]:
+    """Return one tag for each version, newest first: the one with most parts (`v1.0.0` before `v1`).
+
+    `versions` maps tags to their versions. Warns if the commits of two tags differ.
+    """
+    by_version: dict[Version, list[str]] = {}
+    for tag, text in versions.items():
+        if (version := parse_version(text)) is not None:
+            by_version.setdefault(version, []).append(tag)
     unique = []
-    for tags in by_version.values():
-        best, *others = sorted(tags, key=lambda tag: (-versions[tag].count("."), tag))
+    for version in sorted(by_version, reverse=True):
+        best, *others = sorted(by_version[version], key=lambda tag: (-versions[tag].count("."), tag))
         unique.append(best)
         moved = [other for other in others if commits[other] != commits[best]]
         if moved:

@@ -5,12 +5,15 @@ never lead from https to http, nor from the internet to this machine or its netw
 another host.
 """
 
+import gzip
+import io
+import netrc
+import os
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from threading import Event
-from typing import BinaryIO
 
 import httpx
 import truststore
@@ -18,40 +21,14 @@ import truststore
 from skillpm.core.git_syntax import host_of, is_insecure
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FetchError
+from skillpm.errors import FetchError, UsageError
 from skillpm.fetchers.http.errors import ResponseTooLarge, TransientError, check_status, translate_error
-from skillpm.fetchers.http.netrc import read_netrc
-from skillpm.fetchers.http.proxies import CLIENT_ERRORS, proxy_error
 from skillpm.fetchers.http.redirects import REDIRECT_HINT, resolve_redirect
 from skillpm.fetchers.http.timeouts import TimeoutBackend
 from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.settings import Settings
 
 CHUNK_SIZE = 1 << 16
-
-
-def iter_body(response: httpx.Response, url: str, *, accept_gzip: bool) -> Iterator[bytes]:
-    """Yield the body in chunks. A compressed one is decompressed chunk by chunk, so a bomb hits the limit early."""
-    encoding = response.headers.get("Content-Encoding", "identity")
-    if encoding == "identity":
-        yield from response.iter_raw(CHUNK_SIZE)
-        return
-    if not accept_gzip or encoding != "gzip":
-        raise FetchError(f"{sanitize(url)}: unexpected Content-Encoding: {sanitize(encoding, 40)}")
-    decompressor = zlib.decompressobj(wbits=31)  # with a gzip header
-    try:
-        for raw in response.iter_raw(CHUNK_SIZE):
-            rest = raw
-            while rest and not decompressor.eof:
-                yield decompressor.decompress(rest, CHUNK_SIZE)
-                rest = decompressor.unconsumed_tail
-            if decompressor.unused_data:
-                raise FetchError(f"{sanitize(url)}: unexpected data after the end of the gzip stream")
-        yield decompressor.flush()
-    except zlib.error as error:
-        raise FetchError(f"{sanitize(url)}: invalid gzip data: {error}") from None
-    if not decompressor.eof and response.status_code == 200:  # noqa: PLR2004  (others have no body)
-        raise FetchError(f"{sanitize(url)}: the gzip stream is truncated")
 
 
 MAX_CONNECT_TIMEOUT = 10.0
@@ -78,8 +55,39 @@ def _create_client(settings: Settings) -> httpx.Client:
             headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
             follow_redirects=False,
         )
-    except CLIENT_ERRORS as error:
-        raise proxy_error(settings.environ, error) from error
+    except (httpx.InvalidURL, ValueError, ImportError) as error:
+        # The values may hold passwords, and so may the messages of httpx.
+        names = [name for name, value in sorted(settings.environ.items()) if name.lower().endswith("_proxy") and value]
+        raise UsageError(
+            f"cannot use the proxy settings: {', '.join(names) or 'those of your system'}",
+            hint="write a proxy as http://HOST:PORT (for SOCKS, run `pip install 'httpx[socks]'` in the environment of "
+            "skillpm), and no_proxy as a list of hosts",
+        ) from error
+
+
+class _NetrcLogins(httpx.Auth):
+    """The logins of a `.netrc`, each sent to its own host only. `default` would send a password to every host."""
+
+    def __init__(self, path: str) -> None:
+        hosts = netrc.netrc(path).hosts
+        self.logins = {host: (user, password) for host, (user, _, password) in hosts.items() if host != "default"}
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
+        """Send the login of the request's host, if any."""
+        user, password = self.logins.get(request.url.host, ("", ""))
+        if password:
+            yield from httpx.BasicAuth(user or "", password).auth_flow(request)
+        else:
+            yield request
+
+
+def read_netrc(settings: Settings) -> httpx.Auth | None:
+    """Read `~/.netrc` (or `NETRC`), if it exists. Raises `FetchError` for an invalid file."""
+    path = settings.environ.get("NETRC") or os.path.join(settings.home, ".netrc")
+    try:
+        return _NetrcLogins(path) if os.path.isfile(path) else None
+    except (OSError, netrc.NetrcParseError, UnicodeError) as error:
+        raise FetchError(f"cannot read the credentials: {sanitize(str(error), 100)}", where=path) from None
 
 
 class HttpClient:
@@ -89,7 +97,6 @@ class HttpClient:
         self.settings = settings
         self.note = note
         self.stop_event = Event()
-        self.request_count = 0
         self._client = _create_client(settings)
         self._backend = TimeoutBackend()
         self._backend.install(self._client)
@@ -102,19 +109,18 @@ class HttpClient:
         limit: int,
         headers: dict[str, str] | None = None,
         method: str = "GET",
-        output: BinaryIO | None = None,
+        accept_gzip: bool = False,
     ) -> Response:
         """Download a file, or with `HEAD` only check that it exists. `headers` are sent to this host only.
 
-        With `output` the body is written there while it arrives, possibly compressed in transit; the response's own
-        body is then empty. Raises `NotFoundError` for a missing file, `ResponseTooLarge` for a body over the limit, and
-        `FetchError` for all other failures.
+        Raises `NotFoundError` for a missing file, `ResponseTooLarge` for a body over the limit, and `FetchError` for
+        all other failures.
         """
         policy = RetryPolicy(sanitize(url), self.settings.network_timeout)
         with self._backend.apply_policy(policy):
             for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
-                    return self._follow_redirects(url, limit, headers or {}, method, output)
+                    return self._follow_redirects(url, limit, headers or {}, method, accept_gzip=accept_gzip)
                 except TransientError as error:
                     self.note(f"{method} {sanitize(url)} failed, attempt {attempt} of {MAX_ATTEMPTS}: {error.reason}")
                     if attempt == MAX_ATTEMPTS:
@@ -122,12 +128,8 @@ class HttpClient:
                     policy.pause(attempt, self.stop_event, status=error.status, retry_after=error.retry_after)
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
-
     def _follow_redirects(
-        self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None
+        self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool
     ) -> Response:
         # httpx could follow redirects itself, but each target has to be checked before it is contacted.
         current = url
@@ -139,43 +141,52 @@ class HttpClient:
                 )
             # They may hold credentials: only the origin that they were given for receives them.
             own_headers = headers if _origin(current) == _origin(url) else {}
-            response = self._request(current, limit, own_headers, method, output)
+            try:
+                response = self._send(current, limit, own_headers, method, accept_gzip=accept_gzip)
+            except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
+                raise translate_error(current, error) from None
             if response.status not in REDIRECT_STATUSES:
                 check_status(url, response.status, response.headers)
                 return response
             current = resolve_redirect(current, response.headers.get("Location", ""))
         raise FetchError(f"too many redirects fetching {sanitize(url)} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
 
-    def _request(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
-        try:
-            return self._send(url, limit, headers, method, output)
-        except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
-            raise translate_error(url, error) from None
-
-    def _send(self, url: str, limit: int, headers: dict[str, str], method: str, output: BinaryIO | None) -> Response:
-        self.request_count += 1
+    def _send(self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool) -> Response:
         began = time.monotonic()
         auth = None if "Authorization" in headers else self._auth  # explicit credentials replace those of ~/.netrc
-        encoding = {} if output is None else {"Accept-Encoding": "gzip"}
-        with self._client.stream(method, url, headers={**headers, **encoding}, auth=auth) as response:
-            body, size = bytearray(), 0
-            if output is not None:
-                output.seek(0)  # discard the body of a failed attempt or of a redirect
-                output.truncate()
+        accepted = {"Accept-Encoding": "gzip"} if accept_gzip else {}
+        with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
+            body = b""
             if response.status_code not in REDIRECT_STATUSES:
-                for chunk in iter_body(response, url, accept_gzip=output is not None):
-                    size += len(chunk)
-                    if size > limit:
-                        raise ResponseTooLarge(url, limit)
-                    if self.stop_event.is_set():
-                        raise FetchError("interrupted")
-                    if output is None:
-                        body += chunk
-                    else:
-                        output.write(chunk)
+                body = self._read_body(response, url, limit, accept_gzip=accept_gzip)
             took = (time.monotonic() - began) * 1000
-            self.note(f"{method} {sanitize(url)} {response.status_code} {size} bytes {took:.0f} ms")
-            return Response(url=url, status=response.status_code, headers=response.headers, body=bytes(body))
+            self.note(f"{method} {sanitize(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
+            return Response(url=url, status=response.status_code, headers=response.headers, body=body)
+
+    def _read_body(self, response: httpx.Response, url: str, limit: int, *, accept_gzip: bool) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "identity")
+        if encoding not in {"identity", "gzip" if accept_gzip else "identity"}:
+            raise FetchError(f"{sanitize(url)}: unexpected Content-Encoding: {sanitize(encoding, 40)}")
+        body = bytearray()
+        for chunk in response.iter_raw(CHUNK_SIZE):
+            body += chunk
+            if len(body) > limit:
+                raise ResponseTooLarge(url, limit)
+            if self.stop_event.is_set():
+                raise FetchError("interrupted")
+        data = _decompress(bytes(body), url, limit) if body and encoding == "gzip" else bytes(body)
+        if len(data) > limit:
+            raise ResponseTooLarge(url, limit)
+        return data
+
+
+def _decompress(body: bytes, url: str, limit: int) -> bytes:
+    """Decompress up to one byte more than `limit`: httpx would decompress a bomb completely, and accept half a file."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+            return file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FetchError(f"{sanitize(url)}: invalid gzip data: {error}") from None
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -36,7 +36,10 @@ def check_redirect(from_url: str, to_url: str) -> None:
     except (httpx.InvalidURL, ValueError):
         raise _invalid_address_error(from_url, to_url, "it cannot be parsed") from None
     if url.scheme not in {"http", "https"} or not url.raw_host or url.userinfo:
-        raise _unsupported_address_error(from_url, to_url)
+        raise FetchError(
+            f"{sanitize(from_url)} points to {sanitize(to_url)}, which is not a plain http or https URL",
+            hint=REDIRECT_HINT,
+        )
     if problem := host_problem(url.netloc.decode("ascii")):
         raise _invalid_address_error(from_url, to_url, problem)
     if httpx.URL(from_url).scheme == "https" and url.scheme == "http":
@@ -54,12 +57,6 @@ def check_redirect(from_url: str, to_url: str) -> None:
 def _invalid_address_error(from_url: str, to_url: str, problem: str) -> FetchError:
     return FetchError(
         f"{sanitize(from_url)} points to an invalid URL `{sanitize(to_url)}`: {problem}", hint=REDIRECT_HINT
-    )
-
-
-def _unsupported_address_error(from_url: str, to_url: str) -> FetchError:
-    return FetchError(
-        f"{sanitize(from_url)} points to {sanitize(to_url)}, which is not a plain http or https URL", hint=REDIRECT_HINT
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from skillpm.core.digest import content_hash
-from skillpm.core.file_tree import FileTree, Limits, SourceEntry
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree

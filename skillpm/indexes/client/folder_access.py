@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from skillpm.core.file_tree import Limits
+from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
 from skillpm.fetchers.regular_file import read_regular_file
@@ -41,21 +41,23 @@ class FolderAccess:
         except UnicodeDecodeError:
             raise DocumentError("this document is not UTF-8", where=address) from None
 
-    def fetch_if_changed(self, address: str, validators: Validators | None, output: BinaryIO) -> Validators:
-        """Write a catalog to `output`, unless times, inode and size of its file are those in `validators`."""
+    def fetch_if_changed(self, address: str, validators: Validators | None) -> tuple[bytes, Validators] | None:
+        """Return a catalog and its validators; None if times, inode and size of its file are those in `validators`.
+
+        Raises `NotFoundError`.
+        """
         with translate_os_errors("read an index", self._resolve_path(address)):
             try:
                 state = os.stat(self._resolve_path(address))
             except (FileNotFoundError, NotADirectoryError):
                 raise NotFoundError(f"{sanitize(address)} does not exist") from None
         current = Validators(etag=f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino} {state.st_size}")
-        if validators is not None and current == validators:
-            return validators
+        if current == validators:
+            return None
         data = self._read_file(address, self.limits.catalog, "CATALOGUE")
         if data is None:
             raise NotFoundError(f"{sanitize(address)} does not exist")
-        output.write(data)
-        return current
+        return data, current
 
     def exists(self, address: str) -> bool:
         """Return whether a file exists."""

@@ -1,14 +1,15 @@
 """Access to an index on a web server: cached documents are revalidated, a token is sent to the index's origin only."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
 from skillpm.formats.index_sources import ConfiguredIndex
-from skillpm.indexes.client.access_tokens import login_hint
 from skillpm.indexes.client.http_cache import CachedResponse, HttpCache, Validators
+from skillpm.settings import Settings
 
 if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
@@ -35,13 +36,16 @@ class HttpAccess:
         except UnicodeDecodeError:
             raise DocumentError("this document is not UTF-8", where=address) from None
 
-    def fetch_if_changed(self, address: str, validators: Validators | None, output: BinaryIO) -> Validators:
-        """Write a catalog to `output` unless the server confirms `validators`. It may be compressed in transit."""
+    def fetch_if_changed(self, address: str, validators: Validators | None) -> tuple[bytes, Validators] | None:
+        """Return a catalog and its validators; None if the server confirms `validators`. Raises `NotFoundError`.
+
+        The size limit is that of catalogs, which is higher than that of documents.
+        """
         headers = {**self._auth_headers(address), **({} if validators is None else validators.request_headers)}
         client = self._get_http_client()
         limit = client.settings.limits.catalog
         try:
-            response = client.get(address, limit=limit, headers=headers, output=output)
+            response = client.get(address, limit=limit, headers=headers, accept_gzip=True)
         except NotFoundError:
             raise
         except FetchError as error:
@@ -49,8 +53,8 @@ class HttpAccess:
         if response.status == NOT_MODIFIED:
             if validators is None or not validators.request_headers:
                 raise _unexpected_304_error(address)
-            return validators
-        return _validators_of(response.headers)
+            return None
+        return response.body, _validators_of(response.headers)
 
     def exists(self, address: str) -> bool:
         """Return whether a file exists, by a HEAD request: a catalog may be large."""
@@ -153,3 +157,33 @@ def _unexpected_304_error(address: str) -> FetchError:
 def limit_hint(setting: str) -> str:
     """Return a hint to raise the limit `SKILLPM_MAX_{setting}`."""
     return f"if you trust it, raise SKILLPM_MAX_{setting}"
+
+
+def read_index_token(config: ConfiguredIndex, settings: Settings, warn: Callable[[str], None]) -> str:
+    """Return the token of an index that the user configured; empty for one that only a manifest declares.
+
+    The manifest of a cloned repository could give the name of the user's index to another URL, to obtain its token.
+    """
+    token = settings.environ.get(config.token_variable, "")
+    if token and not config.is_own:
+        warn(
+            f"{config.token_variable} is not sent to {sanitize(config.url)}: only the manifest declares the index "
+            f"{config.name}; if you trust it: skillpm config set indexes.{config.name}.url {sanitize(config.url)}"
+        )
+    return token if config.is_own else ""
+
+
+def login_hint(config: ConfiguredIndex, token: str, netrc_hint: str) -> str:
+    """Return a hint on how to log in to an index.
+
+    `token` is the one that was sent, or empty; `netrc_hint` describes the login without a token.
+    """
+    if token:
+        return f"{config.token_variable} was sent; check that it is for this index and has not expired"
+    if config.is_own:
+        return f"set {config.token_variable} to a token for it, or {netrc_hint}"
+    named = is_skill_name(config.name)  # an index that is not configured is named after its host
+    name, variable = (config.name, config.token_variable) if named else ("NAME", "SKILLPM_INDEX_NAME_TOKEN")
+    return (
+        f"{netrc_hint}; for a token: skillpm config set indexes.{name}.url {sanitize(config.url)}, and set {variable}"
+    )

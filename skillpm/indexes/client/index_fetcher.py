@@ -76,12 +76,17 @@ class IndexFetcher:
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Fetch the locked archives. Returns descriptions of those that cannot be fetched offline."""
-        pins = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin)}
-        if self.settings.offline:
-            return [f"{name} ({pin.url})" for name, pin in _remote_pins(pins).items()] + self._fetch(
-                _local_skills(pins)
+        pins = {name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, IndexPin)}
+        missing = {name: pin for name, pin in pins.items() if self.settings.offline and "://" in pin.url}
+        available = {name: skill for name, skill in locked.items() if name in pins and name not in missing}
+        client = self.open_client(allow_unconfigured=any("://" in pins[name].index for name in available))
+        if client is not None:
+            client.fetch(available)
+        elif available:
+            raise NotFoundError(
+                f"`{min(available)}` is locked to an index, but no index is configured", hint=NAMING_HINT
             )
-        return self._fetch(pins)
+        return [f"{name} ({pin.url})" for name, pin in missing.items()]
 
     def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version in a range that is not too new, empty for a skill without a version.
@@ -137,34 +142,9 @@ class IndexFetcher:
         names = (similar for it in databases for similar in it.suggest_names(name, 3, lambda _: False))
         return list(dict.fromkeys(names))[:3]
 
-    def _fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
-        client = self.open_client(
-            allow_unconfigured=any(isinstance(it.pin, IndexPin) and "://" in it.pin.index for it in locked.values())
-        )
-        if locked and client is None:
-            name = min(locked)
-            raise NotFoundError(
-                f"`{name}` is locked to an index, but no index is configured",
-                hint=NAMING_HINT,
-            )
-        if client is not None:
-            client.fetch(locked)
-        return []
-
 
 def _has_site(sources: Mapping[SkillName, IndexSource]) -> bool:
     return any(source.index_url for source in sources.values())
-
-
-def _remote_pins(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, IndexPin]:
-    return {
-        name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and "://" in skill.pin.url
-    }
-
-
-def _local_skills(locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, LockedSkill]:
-    remote = _remote_pins(locked)
-    return {name: skill for name, skill in locked.items() if name not in remote}
 
 
 def _check_configured(sources: Mapping[SkillName, IndexSource], client: "IndexClient | None") -> None:

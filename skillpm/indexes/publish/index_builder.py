@@ -7,7 +7,8 @@ catalog. A client that reads in between, or after a crash, finds the archive of 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.file_tree import FileTree
+from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from skillpm.core.file_tree import FileTree, Limits
+from skillpm.core.file_tree import FileTree
+from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError

@@ -4,27 +4,25 @@ Each catalog is cached as a database (`database_cache`). An index that does not 
 fetched (docs/adr/0022-searching-indexes.md).
 """
 
-import io
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from hashlib import sha256
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from sqlite3 import Error as DatabaseError
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from skillpm.cachedir import tag_cache_folder
+from skillpm import __version__
+from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FetchError, FileError, NotFoundError, SkillpmError
+from skillpm.errors import FetchError, NotFoundError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.files import translate_os_errors
-from skillpm.formats.catalog_stream import CatalogEntry, CatalogStream
+from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
 from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.searched_catalog import CatalogEntry, read_searched_catalog
 from skillpm.formats.well_known import ALL_PATHS
 from skillpm.indexes.client.http_cache import Validators
-from skillpm.indexes.search.bundled_catalog import bundled_validators, read_bundled_entries
 from skillpm.indexes.search.database import build_database, build_in_memory
 from skillpm.indexes.search.database_cache import CacheHeader, DatabaseCache
 from skillpm.indexes.search.full_text import SearchDatabase
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from skillpm.indexes.client.access import IndexAccess
 
 FRESH_SECONDS = 60.0
-CHUNK_SIZE = 1 << 16
 CATALOG_FILE = "index.json"
 BUNDLED_KEY = "bundled"
 
@@ -77,135 +74,75 @@ class Catalogs:
         key = self._key(config)
         header = self._cache.read_header(key)
         database = None if header is None else self._cache.open(key, header)
-        if header is None or database is None:
-            header = database = None
-        is_offline = self.settings.offline and not config.is_local
-        if header is not None and not config.is_local and (is_offline or _is_fresh(header)):
-            return SearchedIndex(
-                config=config, database=database, fetched_at=header.fetched_at, skill_count=header.skills
+        cached = None
+        if header is not None and database is not None:
+            cached = (
+                header,
+                SearchedIndex(
+                    config=config, database=database, fetched_at=header.fetched_at, skill_count=header.skills
+                ),
             )
+        is_offline = self.settings.offline and not config.is_local
+        if cached is not None and not config.is_local and (is_offline or _is_fresh(cached[0])):
+            return cached[1]
         if is_offline:
             return SearchedIndex(config=config, database=None, error="it is not cached, and the network is disabled")
         task = f"reading the catalog of {config.name}"
         self.reporter.start_task(task)
         try:
-            return self._refresh_locked(config, key, header, database)
+            return self._refresh(config, key, cached)
         except SkillpmError as error:
             where = f" ({error.where})" if error.where else ""
             message = f"{error.message}{where}{f'; {error.hint}' if error.hint else ''}"
-            if header is None:
-                return SearchedIndex(config=config, database=None, error=message)
-            return SearchedIndex(
-                config=config,
-                database=database,
-                fetched_at=header.fetched_at,
-                skill_count=header.skills,
-                error=message,
-            )
+            known = SearchedIndex(config=config, database=None) if cached is None else cached[1]
+            return known.replace(error=message)
         finally:
             self.reporter.finish_task(task)
 
     def open_bundled(self) -> SearchDatabase:
         """Open the catalog of the bundled skills."""
-        validators = bundled_validators()
+        validators = _bundled_validators()
         header = self._cache.read_header(BUNDLED_KEY)
         if header is not None and header.validators == validators:
             database = self._cache.open(BUNDLED_KEY, header)
             if database is not None:
                 return database
-        new_header = CacheHeader(address="", validators=validators, content="", fetched_at=0)
-        with self._lock_cache(BUNDLED_KEY, "catalog of the bundled skills"):
-            return self._build(BUNDLED_KEY, new_header, read_bundled_entries)
-
-    def _refresh_locked(
-        self, config: ConfiguredIndex, key: str, header: CacheHeader | None, database: SearchDatabase | None
-    ) -> SearchedIndex:
-        """Refresh an index. Only one process requests it: those that wait for the lock then find it in the cache.
-
-        A folder needs no lock to check whether it changed, only to build a new database.
-        """
-        if config.is_local:
-            return self._refresh(config, key, header, database)
-        with self._lock_cache(key, f"catalog of {config.name}"):
-            current = self._cache.read_header(key)
-            if current is not None and _is_fresh(current):
-                refreshed = self._cache.open(key, current)
-                if refreshed is not None:
-                    return SearchedIndex(
-                        config=config, database=refreshed, fetched_at=current.fetched_at, skill_count=current.skills
-                    )
-            return self._refresh(config, key, header, database)
+        new_header = CacheHeader(address="", validators=validators, fetched_at=0)
+        return self._build(BUNDLED_KEY, new_header, tuple(_read_bundled_entries()))
 
     def _refresh(
-        self, config: ConfiguredIndex, key: str, header: CacheHeader | None, database: SearchDatabase | None
+        self, config: ConfiguredIndex, key: str, cached: tuple[CacheHeader, SearchedIndex] | None
     ) -> SearchedIndex:
         from skillpm.indexes.client.access import open_access  # noqa: PLC0415  (not needed for a cached search)
 
-        text = io.BytesIO()
         access = open_access(config, self.settings, self.base, self._get_http_client, self.reporter.warn)
-        address, validators = _fetch_catalog(config, access, header, text)
-        content = sha256(text.getbuffer()).hexdigest() if text.tell() else ""
-        new_header = CacheHeader(address=address, validators=validators, content=content, fetched_at=time.time())
-        # The same object: the catalog is unchanged. The same content: a server without validators sent it again.
-        is_same = header is not None and (validators is header.validators or content == header.content)
-        if header is not None and database is not None and is_same:
-            new_header = new_header.replace(content=header.content, database=header.database, skills=header.skills)
+        address, fetched = _fetch_catalog(config, access, None if cached is None else cached[0])
+        now = time.time()
+        if cached is not None and fetched is None:
+            header, known = cached
             if self._can_write_cache and not config.is_local:
                 with suppress(OSError):
-                    self._cache.write_header(key, new_header)
-            return SearchedIndex(
-                config=config, database=database, fetched_at=new_header.fetched_at, skill_count=header.skills
-            )
-        streams: list[CatalogStream] = []  # two, if the database has to be built again in memory
-
-        def entries() -> CatalogStream:
-            streams.append(
-                CatalogStream(
-                    _read_chunks(text), _resolve_address(config, address), is_skillpm_index=address == CATALOG_FILE
-                )
-            )
-            return streams[-1]
-
-        with self._lock_cache(key, f"catalog of {config.name}") if config.is_local else nullcontext():
-            new_database = self._build(key, new_header, entries)
-        stream = streams[-1]
-        for problem in stream.problems:
+                    self._cache.write_header(key, header.replace(fetched_at=now))
+            return known.replace(fetched_at=now)
+        if fetched is None:
+            raise AssertionError("a catalog that is not cached is fetched unconditionally")
+        data, validators = fetched
+        file = _resolve_address(config, address)
+        catalog = read_searched_catalog(data, file, is_skillpm_index=address == CATALOG_FILE)
+        new_header = CacheHeader(address=address, validators=validators, fetched_at=now)
+        database = self._build(key, new_header, catalog.entries)
+        for problem in catalog.problems:
             self.reporter.warn(problem)
-        if stream.skipped_count > len(stream.problems):
-            self.reporter.warn(f"{_resolve_address(config, address)}: skipped {stream.skipped_count} entries")
-        return SearchedIndex(
-            config=config,
-            database=new_database,
-            fetched_at=new_header.fetched_at,
-            skill_count=new_database.count(),
-        )
+        if catalog.skipped_count > len(catalog.problems):
+            self.reporter.warn(f"{file}: skipped {catalog.skipped_count} entries")
+        return SearchedIndex(config=config, database=database, fetched_at=now, skill_count=len(catalog.entries))
 
-    def _build(self, key: str, header: CacheHeader, entries: Callable[[], Iterable[CatalogEntry]]) -> SearchDatabase:
+    def _build(self, key: str, header: CacheHeader, entries: Iterable[CatalogEntry]) -> SearchDatabase:
         """Build a database in the cache, or in memory if the cache cannot be written."""
         if self._can_write_cache:
             with suppress(OSError, DatabaseError):
-                return self._cache.replace_database(
-                    key, header, lambda path: build_database(path, source := entries(), _duplicate_names(source))
-                )
-        return build_in_memory(source := entries(), _duplicate_names(source))
-
-    @contextmanager
-    def _lock_cache(self, key: str, what: str) -> Iterator[None]:
-        """Hold the lock of a cached catalog. If the lock cannot be created, the cache is not written in this run."""
-        with ExitStack() as stack:
-            if self._can_write_cache:
-                from skillpm.locks import hold_lock  # noqa: PLC0415  (imports filelock)
-
-                path = f"{self._cache.path_prefix(key)}.lock"
-                try:
-                    with translate_os_errors("mark the cache", self.settings.cache_dir):
-                        tag_cache_folder(self.settings.cache_dir)
-                    stack.enter_context(
-                        hold_lock(path, self.settings.lock_timeout, f"the {what}", self.reporter.log_verbose)
-                    )
-                except FileError:
-                    self._can_write_cache = False
-            yield
+                return self._cache.replace_database(key, header, lambda path: build_database(path, entries))
+        return build_in_memory(entries)
 
     def _key(self, config: ConfiguredIndex) -> str:
         """Return the cache key of an index: its URL, or the absolute path of its folder."""
@@ -224,23 +161,21 @@ class Catalogs:
 
 
 def _fetch_catalog(
-    config: ConfiguredIndex, access: "IndexAccess", header: CacheHeader | None, output: BinaryIO
-) -> tuple[str, Validators]:
-    """Write the catalog of an index to `output` if it changed. Returns its validators and its address.
+    config: ConfiguredIndex, access: "IndexAccess", header: CacheHeader | None
+) -> tuple[str, tuple[bytes, Validators] | None]:
+    """Return the address of a catalog, and its bytes with their validators; None if it is unchanged.
 
     The address is relative to the index, or the URL of a discovery document at the root of its host. Raises
     `FetchError` if there is no catalog.
     """
     if header is not None:
         with suppress(NotFoundError):  # a discovery site may become a skillpm index, or the other way round
-            return header.address, access.fetch_if_changed(
-                _resolve_address(config, header.address), header.validators, output
-            )
+            return header.address, access.fetch_if_changed(_resolve_address(config, header.address), header.validators)
     root = access.host_root()
     bases = ("",) if root == config.url else ("", root)
     for address in [CATALOG_FILE, *(base + path for path in ALL_PATHS for base in bases)]:
         with suppress(NotFoundError):
-            return address, access.fetch_if_changed(_resolve_address(config, address), None, output)
+            return address, access.fetch_if_changed(_resolve_address(config, address), None)
     raise FetchError(
         f"no index found at {sanitize(config.url)}: neither {CATALOG_FILE} nor {ALL_PATHS[0]} exists",
         where=config.defined_in,
@@ -256,12 +191,29 @@ def _resolve_address(config: ConfiguredIndex, address: str) -> str:
     return address if "://" in address else config.url + address
 
 
-def _duplicate_names(entries: Iterable[CatalogEntry]) -> Collection[str]:
-    # The set that the stream fills while it is read, not a copy of it.
-    return entries.duplicates if isinstance(entries, CatalogStream) else ()
+def _bundled_validators() -> Validators:
+    """Return validators that change with the version of skillpm, and with edits to the skills of a checkout."""
+    states = [(name, os.stat(_skill_file_path(name))) for name in bundled_names()]
+    return Validators(
+        etag=" ".join([__version__, *(f"{name}:{state.st_size}:{state.st_mtime_ns}" for name, state in states)])
+    )
 
 
-def _read_chunks(text: BinaryIO) -> Iterator[bytes]:
-    text.seek(0)
-    while chunk := text.read(CHUNK_SIZE):
-        yield chunk
+def _read_bundled_entries() -> Iterator[CatalogEntry]:
+    """Read the catalog entries of the bundled skills. Triggers are added to the tags."""
+    from skillpm.skillmd.skill import read_skill  # noqa: PLC0415  (imports YAML, once per version of skillpm)
+
+    for name in bundled_names():
+        with open(_skill_file_path(name), "rb") as file:
+            skill = read_skill(file.read())
+        yield CatalogEntry(
+            name=SkillName(name),
+            description=skill.description,
+            category=skill.category,
+            tags=tuple(dict.fromkeys([*skill.tags, *skill.triggers])),
+            version=skill.version,
+        )
+
+
+def _skill_file_path(name: str) -> str:
+    return os.path.join(bundled_folder(), name, SKILL_FILE)

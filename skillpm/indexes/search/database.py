@@ -1,10 +1,10 @@
 """The SQLite database of a catalog, with a full-text index (FTS5). It is built once and never changed."""
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from skillpm.errors import FileError
-from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.full_text import SearchDatabase
 
 CREATE_SQL = """
@@ -34,11 +34,8 @@ COMMIT;
 """
 
 
-def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
-    """Build a database of entries in an empty file, or in memory if `path` is `:memory:`.
-
-    Skills in `duplicates`, which may grow while the entries are read, are removed. Raises `sqlite3.Error`.
-    """
+def build_database(path: str, entries: Iterable[CatalogEntry]) -> SearchDatabase:
+    """Build a database of entries in an empty file, or in memory if `path` is `:memory:`. Raises `sqlite3.Error`."""
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         database.executescript(CREATE_SQL)
@@ -46,7 +43,6 @@ def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Colle
             "INSERT INTO skills (name, version, category, tags, description) VALUES (?, ?, ?, ?, ?)",
             ((it.name, it.version, it.category, "\n".join(it.tags), it.description) for it in entries),
         )
-        database.executemany("DELETE FROM skills WHERE name = ?", [(name,) for name in duplicates])
         database.executescript(INDEX_SQL)
     except BaseException:
         database.close()
@@ -54,10 +50,10 @@ def build_database(path: str, entries: Iterable[CatalogEntry], duplicates: Colle
     return SearchDatabase(database)
 
 
-def build_in_memory(entries: Iterable[CatalogEntry], duplicates: Collection[str] = ()) -> SearchDatabase:
+def build_in_memory(entries: Iterable[CatalogEntry]) -> SearchDatabase:
     """Build a database of entries in memory. Raises `FileError` if SQLite lacks FTS5."""
     try:
-        return build_database(":memory:", entries, duplicates)
+        return build_database(":memory:", entries)
     except sqlite3.Error as error:
         raise FileError(
             f"full-text search is not available: {error}", hint="use a Python whose SQLite includes FTS5"

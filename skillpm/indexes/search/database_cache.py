@@ -14,7 +14,7 @@ from hashlib import sha256
 from sqlite3 import Error as DatabaseError
 from typing import Any
 
-from skillpm.cachedir import record_use
+from skillpm.cachedir import record_use, tag_cache_folder
 from skillpm.core.values import Value
 from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_document, write_new_file
 from skillpm.indexes.client.http_cache import Validators
@@ -32,8 +32,6 @@ class CacheHeader(Value):
     # Of the catalog, relative to its index.
     address: str
     validators: Validators
-    # SHA-256 of the catalog.
-    content: str
     # When the index was last requested, in seconds since 1970.
     fetched_at: float
     # SHA-256 of the database.
@@ -60,7 +58,6 @@ class DatabaseCache:
             return CacheHeader(
                 address=_require_text(value["address"]),
                 validators=Validators(etag=etag, last_modified=last_modified),
-                content=_require_text(value["content"]),
                 fetched_at=float(value["heard"]),
                 database=_require_text(value["database"]),
                 skills=int(value["skills"]),
@@ -82,10 +79,12 @@ class DatabaseCache:
             return None
 
     def replace_database(self, key: str, header: CacheHeader, build: Callable[[str], SearchDatabase]) -> SearchDatabase:
-        """Build a database in a temporary file and replace the old one. The caller must hold the lock of `key`.
+        """Build a database in a temporary file and replace the old one.
 
-        Raises `OSError` and whatever `build` raises.
+        Raises `OSError` and whatever `build` raises. If another process replaces it at the same time, one of the two
+        may fail, or its header may name a database that the other has removed; then it is built again.
         """
+        tag_cache_folder(os.path.dirname(self.folder))
         os.makedirs(self.folder, exist_ok=True)
         temporary = f"{self.path_prefix(key)}.{os.getpid()}.tmp"
         discard_file(temporary)
@@ -111,7 +110,6 @@ class DatabaseCache:
             "address": header.address,
             "etag": header.validators.etag,
             "modified": header.validators.last_modified,
-            "content": header.content,
             "heard": header.fetched_at,
             "database": header.database,
             "skills": header.skills,

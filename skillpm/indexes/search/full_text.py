@@ -13,7 +13,7 @@ from typing import Any
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import FileError
-from skillpm.formats.catalog_stream import CatalogEntry
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.query import Query, build_expression, max_edits, nearest_words, spellings, stems
 
 # bm25 weights of name, tags, category and description.

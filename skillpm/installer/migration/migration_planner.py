@@ -5,6 +5,7 @@ which one is meant.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from skillpm.core.names import SKILL_FILE, SkillName, collision_key, is_skill_name, suggest_skill_name
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -16,6 +17,9 @@ from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
 
 RECOVERED_CODES = frozenset(["frontmatter-repaired", "duplicate-key"])
+ABOUT_FOLDER, EMPTY_FILE = "about the folder, not a skill", "empty file"
+NO_FRONTMATTER = "no frontmatter; start the file with name and description"
+NOT_MEANT_AS_SKILL = frozenset([ABOUT_FOLDER, EMPTY_FILE, NO_FRONTMATTER])
 
 
 class FlatFileMove(Value):
@@ -56,17 +60,8 @@ def plan_migration(
     `reserved` maps names that are in use elsewhere to the reason; `skills` maps the unmanaged skills that are folders
     already to the content of their SKILL.md.
     """
-    ignored = [*folder.ignored, *(() if registry.is_past else _find_unusable_entries(folder, registry))]
-    files_by_name: dict[SkillName, list[FlatFile]] = {}
-    for file in folder.files:
-        entry = registry.entries.get(file.path)
-        name = (suggest_skill_name(entry.name) if entry else None) or suggest_skill_name(file.stem)
-        if reason := _rejection_reason(file, entry):
-            ignored.append(IgnoredEntry(path=file.path, reason=reason))
-        elif name is None:
-            ignored.append(IgnoredEntry(path=file.path, reason=f"cannot derive a valid name from `{file.stem}`"))
-        else:
-            files_by_name.setdefault(name, []).append(file)
+    files_by_name, rejected = _group_by_name(folder, registry)
+    ignored = [*folder.ignored, *rejected, *(() if registry.is_past else _find_unusable_entries(folder, registry))]
     moves: list[FlatFileMove] = []
     legacy_metadata: dict[SkillName, LegacyMetadata] = {}
     for name, files in sorted(files_by_name.items()):
@@ -87,10 +82,13 @@ def plan_migration(
             legacy_metadata[name] = extract_legacy_metadata(entry, read_skill(move.data))
             ignored.extend(_report_lost_keys(name, entry))
     for name, data in skills.items():
-        entry = registry.entries.get(f"{name}/{SKILL_FILE}")
-        if entry is not None and (metadata := _read_legacy_metadata(entry, data)) is not None:
-            legacy_metadata[name] = metadata
-            ignored.extend(() if registry.is_past and metadata == LegacyMetadata() else _report_lost_keys(name, entry))
+        folder_entry = registry.entries.get(f"{name}/{SKILL_FILE}")
+        if folder_entry is None:
+            continue
+        with suppress(NotLoadable):
+            legacy_metadata[name] = extract_legacy_metadata(folder_entry, read_skill(data))
+            if not registry.is_past or legacy_metadata[name] != LegacyMetadata():
+                ignored.extend(_report_lost_keys(name, folder_entry))
     return Migration(
         moves=tuple(moves),
         ignored=tuple(sorted(ignored, key=lambda item: item.path)),
@@ -98,22 +96,34 @@ def plan_migration(
     )
 
 
+def _group_by_name(
+    folder: FlatFolder, registry: LegacyRegistry
+) -> tuple[dict[SkillName, list[FlatFile]], list[IgnoredEntry]]:
+    """Return the files that look like skills, by the name that each would get, and the rejected files."""
+    files_by_name: dict[SkillName, list[FlatFile]] = {}
+    rejected: list[IgnoredEntry] = []
+    for file in folder.files:
+        entry = registry.entries.get(file.path)
+        name = (suggest_skill_name(entry.name) if entry else None) or suggest_skill_name(file.stem)
+        if reason := _rejection_reason(file, entry):
+            rejected.append(IgnoredEntry(path=file.path, reason=reason))
+        elif name is None:
+            rejected.append(IgnoredEntry(path=file.path, reason=f"cannot derive a valid name from `{file.stem}`"))
+        else:
+            files_by_name.setdefault(name, []).append(file)
+    return files_by_name, rejected
+
+
 def find_skill_candidates(folder: FlatFolder, registry: LegacyRegistry) -> list[str]:
     """Return the paths of the flat files that look like skills.
 
     That includes files with a fault that the user can fix: two files that claim one name, or broken frontmatter.
     """
-    return [file.path for file in folder.files if _is_intended_skill(file, registry.entries.get(file.path))]
-
-
-def _is_intended_skill(file: FlatFile, entry: LegacyEntry | None) -> bool:
-    if (entry is None and NON_SKILL_NAME.fullmatch(file.stem)) or not file.data.removeprefix(BOM).strip():
-        return False
-    try:
-        read_skill(file.data)
-    except NotLoadable as error:
-        return error.finding.code != "no-frontmatter" or entry is not None or file.category != ""
-    return True
+    return [
+        file.path
+        for file in folder.files
+        if _rejection_reason(file, registry.entries.get(file.path)) not in NOT_MEANT_AS_SKILL
+    ]
 
 
 def extract_legacy_metadata(entry: LegacyEntry, skill: Skill) -> LegacyMetadata:
@@ -138,9 +148,9 @@ def _report_lost_keys(name: SkillName, entry: LegacyEntry) -> Iterator[IgnoredEn
 def _rejection_reason(file: FlatFile, entry: LegacyEntry | None) -> str:
     """Return why a file does not become a skill, or an empty string."""
     if entry is None and NON_SKILL_NAME.fullmatch(file.stem):
-        return "about the folder, not a skill"
+        return ABOUT_FOLDER
     if not file.data.removeprefix(BOM).strip():
-        return "empty file"
+        return EMPTY_FILE
     try:
         read_skill(file.data)
     except NotLoadable as error:
@@ -148,7 +158,7 @@ def _rejection_reason(file: FlatFile, entry: LegacyEntry | None) -> str:
         if finding.code != "no-frontmatter":
             return finding.message + (f" (line {finding.line})" if finding.line > 1 else "")
         if entry is None and not file.category:
-            return "no frontmatter; start the file with name and description"
+            return NO_FRONTMATTER
     return ""
 
 
@@ -199,11 +209,3 @@ def _find_unusable_entries(folder: FlatFolder, registry: LegacyRegistry) -> Iter
             yield IgnoredEntry(
                 path=path, reason=f"{'listed in skills.json' if entry.has_file_path else missing_key_note}, but missing"
             )
-
-
-def _read_legacy_metadata(entry: LegacyEntry, data: bytes) -> LegacyMetadata | None:
-    """Return the metadata for a skill that is a folder already, or None if its SKILL.md cannot be loaded."""
-    try:
-        return extract_legacy_metadata(entry, read_skill(data))
-    except NotLoadable:
-        return None

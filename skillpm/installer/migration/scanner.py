@@ -5,14 +5,15 @@ Links are never followed, and only regular files below the size limit are opened
 
 import os
 import stat
-from collections.abc import Iterator
 
-from skillpm.core.file_tree import Limits
+from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, collision_key, path_problem
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, RefusedError
-from skillpm.files import BINARY, NOFOLLOW, OS_ERROR_REASONS
-from skillpm.formats.legacy_registry import IgnoredEntry
+from skillpm.files import BINARY, NOFOLLOW, OS_ERROR_REASONS, read_text
+from skillpm.formats.legacy_registry import IgnoredEntry, LegacyRegistry, is_generated, read_legacy_registry
+from skillpm.installer.backups import find_latest_registry_backup
+from skillpm.installer.layout import Layout
 from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
 
 SKIPPED_FOLDERS = frozenset(["node_modules"])
@@ -56,7 +57,7 @@ def scan_flat_files(directory: str, limits: Limits) -> FlatFolder:
     Raises `ConflictError` if the folder is itself a skill, `RefusedError` if it exceeds the limits, and `OSError` if it
     cannot be listed.
     """
-    scanner = _FlatFileScanner(directory, limits)
+    scanner = _FlatFileScanner(limits)
     skills = []
     entries = _list_visible(directory)
     if _is_skill(directory):
@@ -78,15 +79,29 @@ def scan_flat_files(directory: str, limits: Limits) -> FlatFolder:
     )
 
 
+def load_legacy_registry(layout: Layout, text: str | None) -> LegacyRegistry:
+    """Return the handwritten registry: the present one, else its latest backup."""
+    if text is not None and not is_generated(text):
+        return read_legacy_registry(text, layout.registry)
+    backup_id = find_latest_registry_backup(layout)
+    path = os.path.join(layout.backups, backup_id)
+    backup = read_text(path) if backup_id else None
+    if backup is None:
+        return LegacyRegistry()
+    try:
+        return read_legacy_registry(backup, path).replace(is_past=True)
+    except ConflictError:
+        return LegacyRegistry()
+
+
 class _FlatFileScanner:
     """Collects the files of a scan and enforces the limits."""
 
-    def __init__(self, directory: str, limits: Limits) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.files: list[FlatFile] = []
         self.ignored: list[IgnoredEntry] = []
         self.total_size = 0
-        self.is_writable = os.access(directory, os.W_OK | os.X_OK)
 
     def scan_category(self, folder: os.DirEntry[str]) -> None:
         """Scan a category folder. A folder without Markdown files is not one."""
@@ -95,19 +110,16 @@ class _FlatFileScanner:
         except OSError as error:
             self.ignored.append(IgnoredEntry(path=f"{folder.name}/", reason=_describe_error(error)))
             return
-        if not any(_is_markdown(entry.name) for entry in entries):
-            self.ignored.extend(self._find_nested_skills(folder.name, entries))
-            return
-        was_writable, self.is_writable = self.is_writable, os.access(folder.path, os.W_OK | os.X_OK)
+        is_category = any(_is_markdown(entry.name) for entry in entries)
         for entry in entries:
             path = f"{folder.name}/{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                is_skill = _is_skill(entry.path)
-                reason = "already a skill; move its folder up" if is_skill else "a folder in a category folder"
-                self.ignored.append(IgnoredEntry(path=f"{path}/", reason=reason))
-            else:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and _is_skill(entry.path):
+                self.ignored.append(IgnoredEntry(path=f"{path}/", reason="already a skill; move its folder up"))
+            elif is_folder and is_category:
+                self.ignored.append(IgnoredEntry(path=f"{path}/", reason="a folder in a category folder"))
+            elif is_category:
                 self.add_file(entry, path)
-        self.is_writable = was_writable
 
     def add_file(self, entry: os.DirEntry[str], path: str) -> None:
         """Add one file, or record why it is ignored."""
@@ -132,7 +144,7 @@ class _FlatFileScanner:
             return "not a regular file"
         if fault := path_problem(path):
             return f"its path {fault}"
-        if not self.is_writable:
+        if not os.access(os.path.dirname(entry.path), os.W_OK | os.X_OK):
             return "its folder is not writable"
         size = entry.stat(follow_symlinks=False).st_size
         return f"over {MAX_FILE_SIZE} bytes" if size > MAX_FILE_SIZE else ""
@@ -148,11 +160,6 @@ class _FlatFileScanner:
         raise RefusedError(
             f"found {what}; nothing was changed", hint=f"if this is intended, raise SKILLPM_MAX_{setting}"
         )
-
-    def _find_nested_skills(self, folder: str, entries: list[os.DirEntry[str]]) -> Iterator[IgnoredEntry]:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False) and _is_skill(entry.path):
-                yield IgnoredEntry(path=f"{folder}/{entry.name}/", reason="already a skill; move its folder up")
 
 
 def _list_visible(folder: str) -> list[os.DirEntry[str]]:

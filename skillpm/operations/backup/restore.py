@@ -1,19 +1,33 @@
-"""`backup restore`: restore a backup to where it was."""
+"""`backup restore`: restore a backup to the skills directory, or to the agent's folder that it came from."""
 
 import os
+from contextlib import nullcontext
 
-from skillpm.installer.backups import Backup
-from skillpm.installer.layout import load_receipt
-from skillpm.operations.backup.inventory import find_backup
-from skillpm.operations.backup.plan import must_back_up, plan_restore
-from skillpm.operations.backup.result import make_result, version_mismatch_messages
-from skillpm.operations.context.project_files import read_project_files
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.core.versions import parse_version
+from skillpm.errors import BlockedError, ConflictError, DocumentError, UsageError
+from skillpm.formats.receipt import Receipt
+from skillpm.formats.registry import read_registry
+from skillpm.installer.actions import Action, version_label
+from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_metadata
+from skillpm.installer.disk_state import read_installed_state
+from skillpm.installer.layout import Layout, load_receipt, read_registry_text
+from skillpm.installer.links.link_planner import LinkPlan
+from skillpm.installer.links.state import read_link_state
+from skillpm.installer.staging import CopiedSource
+from skillpm.installer.stat_cache import StatCache
+from skillpm.installer.transaction import ChangeSet
+from skillpm.operations.backup.inventory import find_backup, read_backup_version
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
 from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, ChangeResult
 from skillpm.operations.pipeline.dry_run import backup_message
-from skillpm.operations.pipeline.executor import execute
+from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
+from skillpm.operations.pipeline.local_change import plan_local_change
+from skillpm.settings import Settings
 
 
 def restore(
@@ -23,39 +37,158 @@ def restore(
 
     Raises `BlockedError` if local changes are there now, unless `force` backs them up.
     """
-    if dry_run:
-        return _dry_run(scope, context, id_or_name, force=force)
-    with lock_scope(scope, context):
+    warn, settings = context.reporter.warn, context.settings
+    if dry_run and os.path.exists(scope.layout.journal):
+        warn(INTERRUPTED_CHANGE)
+    with nullcontext() if dry_run else lock_scope(scope, context):
         backup, receipt = find_backup(scope, id_or_name), load_receipt(scope.layout)
-        back_up_existing = must_back_up(scope, context.settings, backup, receipt, force=force)
+        back_up_existing = _must_back_up(scope, settings, backup, receipt, force=force)
         files = read_project_files(scope, context)
-        change = plan_restore(scope, context.settings, files, backup, receipt, back_up_existing=back_up_existing)
-        _warn(context, *version_mismatch_messages(scope, files, backup), *change.links.warnings)
-        execute(scope, context, change)
-    if backup.origin and backup.name in receipt.skills:
-        sync = scope.command("sync")
-        _warn(context, f"{backup.origin}/{backup.name}: `{sync}` will stop at it while that agent is linked")
-    return make_result(scope, context, files, backup, receipt, dry_run=False)
+        if dry_run and back_up_existing:
+            folder = scope.link_folders(settings).path(backup.origin) if backup.origin else ""
+            warn(backup_message(os.path.join(folder, backup.name)))
+        _warn_version_mismatch(scope, context, files, backup)
+        if not dry_run:
+            change = _plan_restore(scope, settings, files, backup, receipt, back_up_existing=back_up_existing)
+            for message in change.links.warnings:
+                warn(message)
+            execute(scope, context, change)
+    if backup.origin and backup.name in receipt.skills and not dry_run:
+        warn(f"{backup.origin}/{backup.name}: `{scope.command('sync')}` will stop at it while that agent is linked")
+    return ChangeResult(
+        is_changed=True,
+        scope=scope.kind,
+        directory=scope.layout.directory,
+        actions=_list_actions(scope.layout, backup, receipt),
+        warnings=tuple(context.reporter.warnings),
+        notes=_ownership_notes(scope, files, backup, receipt),
+        is_dry_run=dry_run,
+    )
 
 
-def _dry_run(scope: Scope, context: Context, id_or_name: str, *, force: bool) -> ChangeResult:
-    if os.path.exists(scope.layout.journal):
-        _warn(context, INTERRUPTED_CHANGE)
-    backup, receipt = find_backup(scope, id_or_name), load_receipt(scope.layout)
-    files = read_project_files(scope, context)
-    if must_back_up(scope, context.settings, backup, receipt, force=force):
-        _warn(context, backup_message(_place(scope, context, backup)))
-    _warn(context, *version_mismatch_messages(scope, files, backup))
-    return make_result(scope, context, files, backup, receipt, dry_run=True)
+def _must_back_up(scope: Scope, settings: Settings, backup: Backup, receipt: Receipt, *, force: bool) -> bool:
+    """Return whether local changes have to be backed up first. Raises `BlockedError` if so, and not `force`."""
+    if backup.name == REGISTRY_NAME:
+        raise UsageError(
+            f"`{backup.id}` is a backup of a handwritten registry, not of a skill; the registry is generated",
+            hint=f"run `{scope.command('migrate')}` to import its entries; the file is {backup.path}",
+        )
+    name = SkillName(backup.name)
+    if backup.origin:
+        is_occupied, error = _check_origin(scope, settings, backup, receipt)
+    else:
+        path = scope.layout.skill_path(name)
+        state = read_installed_state(path, name, receipt.skills.get(name), StatCache())
+        is_occupied = state.kind in {"edited", "foreign"}
+        diff = scope.command("diff", name)
+        error = BlockedError(
+            f"{name} has local changes again; nothing was changed",
+            where=path,
+            hint=f"use `{diff}` to see them, or `--force` to back them up first",
+        )
+    if is_occupied and not force:
+        raise error
+    return is_occupied
 
 
-def _place(scope: Scope, context: Context, backup: Backup) -> str:
-    """Return what a message calls the place of a backup: the skill, or a path in an agent's folder."""
-    if not backup.origin:
-        return backup.name
-    return os.path.join(scope.link_folders(context.settings).path(backup.origin), backup.name)
+def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Receipt) -> tuple[bool, BlockedError]:
+    """Return whether the place is occupied by something other than our link, and the error for that case.
+
+    Raises `ConflictError` if nothing can be restored there.
+    """
+    name = SkillName(backup.name)
+    manually = f"move it manually from {backup.path}"
+    # The file that names the origin may have come with a repository: restore only into folders that agents read.
+    if not scope.reads_skills(backup.origin, settings):
+        raise ConflictError(f"no agent reads skills in {sanitize(backup.origin)}", where=backup.path, hint=manually)
+    folders = scope.link_folders(settings)
+    path = os.path.join(folders.path(backup.origin), name)
+    known = (receipt.links.get(backup.origin, {}).get(name, ""), receipt.copy_digest(name))
+    state = read_link_state(folders, backup.origin, name, scope.layout, known)
+    if state.needs_no_link:
+        raise ConflictError(f"{backup.origin} is now a link to the skills directory", where=path, hint=manually)
+    return state.kind == "foreign", BlockedError(
+        f"{backup.origin}/{name} is now occupied by something else; nothing was changed",
+        where=path,
+        hint="move it away, or use `--force` to back it up first",
+    )
 
 
-def _warn(context: Context, *messages: str) -> None:
-    for message in messages:
-        context.reporter.warn(message)
+def _plan_restore(
+    scope: Scope,
+    settings: Settings,
+    files: ProjectFiles,
+    backup: Backup,
+    receipt: Receipt,
+    *,
+    back_up_existing: bool,
+) -> PlannedChange:
+    name, folder, after = SkillName(backup.name), backup.origin, receipt
+    if folder:  # it replaces our link, which the receipt forgets in the same change
+        links = {each: dict(names) for each, names in receipt.links.items()}
+        links.get(folder, {}).pop(name, None)
+        return PlannedChange(
+            moves=ChangeSet(link_restores={folder: {name: backup.id}}),
+            links=LinkPlan(links_to_remove={name: (folder,)}, conflicts={folder: (name,)} if back_up_existing else {}),
+            receipt=receipt.replace(links=links),
+        )
+    if metadata := read_backup_metadata(scope.layout, backup.id):
+        after = receipt.replace(inherited={**receipt.inherited, name: metadata})
+    state = read_installed_state(backup.path, name, receipt.skills.get(name), StatCache())
+    skill = NewSkill(
+        content=CopiedSource(path=backup.path), needs_backup=back_up_existing, is_edited=state.kind == "edited"
+    )
+    change, _ = plan_local_change(scope, settings, files, (receipt, after), {name: skill})
+    return change.replace(moves=ChangeSet(consumed_backups=(backup.id,)))
+
+
+def _list_actions(layout: Layout, backup: Backup, receipt: Receipt) -> tuple[Action, ...]:
+    """Return the action of restoring, and one for each other skill. `receipt` is the one before the change."""
+    restored = Action(
+        verb="relink" if backup.origin else "update",
+        name=SkillName(backup.name),
+        new_version=backup.id,
+        reason=f"restored into {backup.origin}" if backup.origin else "restored from a backup",
+        outcome="restored",
+    )
+    labels = dict.fromkeys(_registered_names(layout), "")
+    labels |= {name: version_label(skill) for name, skill in receipt.skills.items()}
+    labels.pop(restored.name, None)
+    others = [Action(verb="keep", name=name, old_version=text, new_version=text) for name, text in labels.items()]
+    return restored, *others
+
+
+def _registered_names(layout: Layout) -> list[SkillName]:
+    """Return the names in the registry, which include local skills."""
+    try:
+        entries = read_registry(read_registry_text(layout) or "", layout.registry)[0]
+    except DocumentError:
+        return []
+    return [SkillName(name) for name in entries]
+
+
+def _warn_version_mismatch(scope: Scope, context: Context, files: ProjectFiles, backup: Backup) -> None:
+    """Warn if the backup has another version than the one that is locked."""
+    locked = files.lockfile.skills.get(SkillName(backup.name))
+    version = "" if backup.origin else read_backup_version(scope.layout, backup)
+    if locked is None or not (version and locked.version) or _is_same_version(version, locked.version):
+        return
+    versions = f"{backup.id} is {sanitize(version, 40)}, but {backup.name} is locked to {sanitize(locked.version, 40)}"
+    context.reporter.warn(f"{versions}: it is treated as a local change, so `{scope.command('sync')}` will stop at it")
+
+
+def _ownership_notes(scope: Scope, files: ProjectFiles, backup: Backup, receipt: Receipt) -> tuple[str, ...]:
+    """Explain that a skill which nothing requires is a local one now: its source was recorded in the receipt only."""
+    name = SkillName(backup.name)
+    if backup.origin or name in receipt.skills or name in files.manifest.skills or name in files.lockfile.skills:
+        return ()
+    install, restore = scope.command("install", "SPEC --force"), scope.command("backup restore", name)
+    note = (
+        f"{name} is not in the manifest, so it is a local skill now and is never updated; to turn it into local "
+        f"changes of its source, run `{install}`, then `{restore}`"
+    )
+    return (note,)
+
+
+def _is_same_version(left: str, right: str) -> bool:
+    return left == right or (parse_version(left) is not None and parse_version(left) == parse_version(right))

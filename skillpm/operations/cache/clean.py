@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from skillpm.cachedir import TAG_FILE, is_tagged
 from skillpm.files import is_process_alive
-from skillpm.operations.cache.contents import BUCKETS, CacheContents, inspect_cache, scan_folder, writer_pid
+from skillpm.operations.cache.contents import BUCKETS, inspect_cache, scan_folder, writer_pid
 from skillpm.operations.cache.prune import PruneResult, check_is_cache, remove_entries
 from skillpm.settings import Settings
 
@@ -31,7 +31,9 @@ def clean(settings: Settings, *, dry_run: bool = False) -> PruneResult:
     emptied = remove_entries(parts, dry_run=dry_run)
     if not dry_run:
         _remove_empty_folders(own, own)
-    others = remove_entries(_other_format_folders(inspect_cache(settings)), dry_run=dry_run)
+    contents = inspect_cache(settings)
+    other_formats = [path for path in (*contents.older_formats, *contents.newer_formats) if is_tagged(path)]
+    others = remove_entries(other_formats, dry_run=dry_run)
     paths = (*([own] if emptied.paths else []), *others.paths)
     return PruneResult(paths=paths, size=emptied.size + others.size, busy=emptied.busy)
 
@@ -73,7 +75,3 @@ def _is_preserved(path: str, cache: str) -> bool:
 def _is_searchable_folder(entry: os.DirEntry[str]) -> bool:
     """Return whether to descend into an entry: not into repositories, which are removed whole, under their lock."""
     return entry.is_dir(follow_symlinks=False) and not entry.name.endswith(".git")
-
-
-def _other_format_folders(contents: CacheContents) -> list[str]:
-    return [path for path in (*contents.older_formats, *contents.newer_formats) if is_tagged(path)]

@@ -70,8 +70,8 @@ def inspect_cache(settings: Settings) -> CacheContents:
     entries = [
         *_store_entries(settings),
         *_git_entries(settings),
-        *_http_entries(settings),
-        *_search_entries(settings),
+        *_flat_entries(settings, "http", HTTP_RESPONSE_NAME),
+        *_flat_entries(settings, "search", CATALOG_NAME),
         *_lock_entries(settings),
     ]
     own = _format_number(os.path.basename(settings.cache_dir)) or 0
@@ -140,14 +140,9 @@ def _store_entries(settings: Settings) -> Iterator[CacheEntry]:
             yield from _file_entry("store", entry, STORE_ENTRY_NAME)
 
 
-def _http_entries(settings: Settings) -> Iterator[CacheEntry]:
-    for entry in scan_folder(_bucket_dir(settings, "http")):
-        yield from _file_entry("http", entry, HTTP_RESPONSE_NAME)
-
-
-def _search_entries(settings: Settings) -> Iterator[CacheEntry]:
-    for entry in scan_folder(_bucket_dir(settings, "search")):
-        yield from _file_entry("search", entry, CATALOG_NAME)
+def _flat_entries(settings: Settings, bucket: Bucket, name_pattern: "re.Pattern[str]") -> Iterator[CacheEntry]:
+    for entry in scan_folder(_bucket_dir(settings, bucket)):
+        yield from _file_entry(bucket, entry, name_pattern)
 
 
 def _lock_entries(settings: Settings) -> Iterator[CacheEntry]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from skillpm.core.decoder import parse_toml
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -22,6 +21,7 @@ from skillpm.operations.context.scope import (
     locked_in,
     missing_manifest,
 )
+from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
 from skillpm.requirements.source import Source
 from skillpm.settings import Settings
@@ -87,7 +87,7 @@ def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
     """Read the documents of a scope."""
     text, lock_text = read_text(scope.manifest), read_text(scope.lockfile)
     manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
-    config = os.path.join(context.settings.config_dir, "config.toml")
+    user_agents = None if manifest.agents is not None else read_user_setting(context.settings, "agents")
     for key in manifest.unknown_keys:
         hint = suggestion_hint(key, KNOWN_KEYS, "it is kept")
         context.reporter.warn(f"{scope.manifest}: unknown key `{key}`; {hint}")
@@ -99,8 +99,8 @@ def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
         manifest_text=text,
         lockfile_text=lock_text,
         original_manifest_text=text,
-        default_agents=_read_user_agents(config) if manifest.agents is None else (),
-        config_path=config,
+        default_agents=() if user_agents is None else user_agents.texts(),
+        config_path=user_config_path(context.settings),
     )
 
 
@@ -120,15 +120,6 @@ def retry_if_changed(operation: Callable[[], Result]) -> Result:
         with suppress(DocumentChanged):
             return operation()
     return operation()
-
-
-def _read_user_agents(path: str) -> tuple[str, ...]:
-    """Return `agents` of config.toml."""
-    text = read_text(path)
-    if text is None:
-        return ()
-    agents = parse_toml(text, path).get("agents")
-    return () if agents is None else agents.texts()
 
 
 def require_manifest(scope: Scope, files: ProjectFiles) -> ProjectFiles:

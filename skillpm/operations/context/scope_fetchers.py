@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skillpm.core.decoder import JsonNode, parse_toml
+from skillpm.core.decoder import JsonNode
 from skillpm.errors import DocumentError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
@@ -13,7 +13,7 @@ from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normal
 from skillpm.formats.manifest import read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ def check_index(context: Context, location: str) -> "list[IndexProblem]":
 
 def user_indexes(settings: Settings) -> tuple[ConfiguredIndex, ...]:
     """Return the indexes of the user's `config.toml`, in its order."""
-    path = user_config_path(settings)
-    text = read_text(path)
-    if text is None:
-        return ()
-    indexes = read_indexes(parse_toml(text, path).get("indexes"))
+    indexes = read_indexes(read_user_setting(settings, "indexes"))
     for index in indexes:
         if index.is_local and not index.url.startswith(("/", "~/")):
             raise DocumentError(

@@ -1,9 +1,8 @@
 """The permission rules of a scope: those of the manifest and of the user's configuration."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from skillpm.core.decoder import toml_error
+from skillpm.core.decoder import parse_toml
 from skillpm.core.text import sanitize
 from skillpm.files import read_text
 from skillpm.formats.manifest import Manifest, read_manifest
@@ -34,7 +33,8 @@ def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:
 def combine_rules(manifests: Iterable[Manifest], settings: Settings, profile: str = "") -> Rules:
     """Return the rules of the user's configuration and of the manifests; the strictest applies."""
     file = user_config_path(settings)
-    config = _read_config(file)
+    text = read_text(file)
+    config = {} if text is None else parse_toml(text, file).value
     rules = Rules().with_layer(parse_config_rules(config, file, profile)) if config or profile else Rules()
     for manifest in manifests:
         rules = rules.with_layer(parse_manifest_rules(manifest.permissions, manifest.file))
@@ -55,15 +55,3 @@ def unreachable_rule_messages(rules: Rules) -> list[str]:
         "the same names"
         for rule, by in rules.unreachable
     ]
-
-
-def _read_config(path: str) -> dict[str, Any]:
-    text = read_text(path)
-    if text is None:
-        return {}
-    import tomllib  # noqa: PLC0415  (most users have no config.toml)
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise toml_error(error, path) from error

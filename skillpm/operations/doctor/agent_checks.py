@@ -1,14 +1,42 @@
-"""Checks of what agents can use: shadowed skills and unmet requirements."""
+"""Checks of what agent hosts see: links and incomplete copies in their folders, shadowed skills, unmet requirements."""
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
+from skillpm.agent_hosts.known_agents import agent_folder, load_agents
+from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
+from skillpm.errors import ConflictError, SkillpmError
+from skillpm.installer.layout import load_receipt
+from skillpm.installer.links.copies import TEMPORARY_NAME
+from skillpm.installer.links.state import is_link, points_at
+from skillpm.locks import is_held
+from skillpm.operations.context.scope import Scope
 from skillpm.operations.discover import discover
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.list import list_skills
 from skillpm.registry.card import Card
 from skillpm.serving.availability import Environment
+from skillpm.settings import Settings
+
+
+def check_links(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
+    """Find dead links, local skills that cannot be linked, and incomplete copies in the folders of agent hosts."""
+    hint = f"`skillpm doctor --fix{scope.flag}` removes it"
+    for path, is_own in find_dead_links(scope, doctor.settings):
+        if is_own:
+            yield Diagnostic(message="a link to a skill that does not exist", where=path, hint=hint)
+        else:
+            target = sanitize(os.readlink(path), 200)
+            message = f"a dead link (to {target}), not created by skillpm"
+            yield Diagnostic(message=message, where=path, is_note=True)
+    with suppress(ConflictError):
+        yield from _check_unlinked_skills(scope, doctor.settings)
+    if os.path.lexists(scope.layout.journal) or is_held(scope.layout.lock):
+        return  # incomplete copies belong to the change in progress
+    for path in find_partial_copies(scope, doctor.settings):
+        yield Diagnostic(message="left by a killed command", where=path, hint=hint)
 
 
 def check_shadowed(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -20,18 +48,57 @@ def check_shadowed(doctor: DoctorContext) -> Iterator[Diagnostic]:
             continue  # installing a bundled skill always hides the bundled copy
         message = f"{sanitize(loser.name, 80)} is hidden by {sanitize(loser.winner, 200)}: {loser.why}"
         hint = "run `skillpm discover` to see both; rename or remove one"
-        yield Diagnostic(check="shadowed", message=message, where=loser.path, hint=hint, is_note=True)
+        yield Diagnostic(message=message, where=loser.path, hint=hint, is_note=True)
 
 
-def check_programs(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_programs(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Find installed skills that require a program, a variable or an operating system that is missing here."""
-    scope = doctor.scope
-    if scope is None:
-        return
     environment = Environment(doctor.settings.environ)
     for skill in list_skills(scope).skills:
         missing = environment.find_missing(Card(skill.entry, scope.layout.directory))
         if missing:
             message = f"{skill.name} has unmet requirements: {', '.join(sanitize(item, 60) for item in missing)}"
             hint = f"install them, or run `skillpm disable {skill.name}{scope.flag}`"
-            yield Diagnostic(check="programs", message=message, where=skill.path, hint=hint, is_note=True)
+            yield Diagnostic(message=message, where=skill.path, hint=hint, is_note=True)
+
+
+def _check_unlinked_skills(scope: Scope, settings: Settings) -> Iterator[Diagnostic]:
+    """Find local skills that a linked host does not see because another file has the name of the link."""
+    paths, listed = scope.link_folders(settings), list_skills(scope).skills
+    for folder, links in load_receipt(scope.layout).links.items():
+        for skill in listed:
+            if skill.state != "unmanaged" or skill.name in links or not is_skill_name(skill.name):
+                continue
+            path = os.path.join(paths.path(folder), skill.name)
+            if os.path.lexists(path) and os.path.realpath(path) != os.path.realpath(skill.path):
+                message = f"{skill.name} is not linked in {folder}: another file or folder has its name"
+                yield Diagnostic(message=message, where=path, is_note=True)
+
+
+def find_dead_links(scope: Scope, settings: Settings) -> Iterator[tuple[str, bool]]:
+    """Yield the dead links in all folders of agent hosts, and whether skillpm created them."""
+    for entry in _scan_agent_folders(scope, settings):
+        if is_link(entry.path, entry.stat(follow_symlinks=False)) and not os.path.exists(entry.path):
+            yield entry.path, points_at(entry.path, scope.layout.skill_path(entry.name))
+
+
+def find_partial_copies(scope: Scope, settings: Settings) -> list[str]:
+    """Return the temporary folders of copies in progress or interrupted."""
+    return [entry.path for entry in _scan_agent_folders(scope, settings) if TEMPORARY_NAME.fullmatch(entry.name)]
+
+
+def _scan_agent_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEntry[str]"]:
+    """Yield the entries in the folders of agent hosts, except for the skills directory itself."""
+    folders = {agent_folder(agent, scope.kind, settings) for agent in load_agents().values()}
+    with suppress(SkillpmError):
+        folders |= {*load_receipt(scope.layout).links}
+    paths = scope.link_folders(settings)
+    for folder in sorted(folder for folder in folders if folder):
+        try:
+            base = paths.path(folder)
+            with os.scandir(base) as entries:
+                children = sorted(entries, key=lambda entry: entry.name)
+        except (OSError, ConflictError):
+            continue
+        if os.path.realpath(base) != os.path.realpath(scope.layout.directory):
+            yield from children

@@ -23,32 +23,28 @@ def check_cache(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check whether the cache is writable and has leftovers."""
     settings = doctor.settings
     if os.path.lexists(settings.cache_dir) and not os.path.isdir(settings.cache_dir):
-        yield Diagnostic(
-            check="cache", message="the cache is not a folder", where=settings.cache_dir, hint="move it away"
-        )
+        yield Diagnostic(message="the cache is not a folder", where=settings.cache_dir, hint="move it away")
     elif not is_writable(settings.cache_dir):
         message = "the cache is not writable: fetched content is discarded after each command"
         hint = "check its owner, or set SKILLPM_CACHE_DIR to another folder"
-        yield Diagnostic(check="cache", message=message, where=cache_root(settings), hint=hint)
+        yield Diagnostic(message=message, where=cache_root(settings), hint=hint)
     contents = inspect_cache(settings)
     if contents.leftovers or contents.older_formats:
         count = len(contents.leftovers) + len(contents.older_formats)
         message = f"the cache has leftovers of killed commands or older versions: {count}"
-        yield Diagnostic(
-            check="cache", message=message, where=contents.root, hint="run `skillpm cache prune`", is_note=True
-        )
+        yield Diagnostic(message=message, where=contents.root, hint="run `skillpm cache prune`", is_note=True)
 
 
 def check_store(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check the digest of every store entry."""
     for path in find_damaged_entries(doctor):
-        yield Diagnostic(check="store", message="a store entry is damaged", where=path, hint=FIX_HINT)
+        yield Diagnostic(message="a store entry is damaged", where=path, hint=FIX_HINT)
 
 
 def check_repositories(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check every byte of the cached repositories with git."""
     for path in find_damaged_repositories(doctor):
-        yield Diagnostic(check="repositories", message="a cached repository is damaged", where=path, hint=FIX_HINT)
+        yield Diagnostic(message="a cached repository is damaged", where=path, hint=FIX_HINT)
 
 
 def find_damaged_entries(doctor: DoctorContext) -> Iterator[str]:

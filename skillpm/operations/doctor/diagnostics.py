@@ -18,11 +18,11 @@ VARIABLE_PATTERN = re.compile(r"SKILLPM_[A-Z_]+", re.ASCII)
 class Diagnostic(Value):
     """A problem, or a note about something unusual."""
 
-    check: str  # a key of `CHECKS`
     message: str
     where: str = ""
     hint: str = ""
     is_note: bool = False
+    check: str = ""  # a key of `CHECKS`
 
 
 class DoctorContext(Value):

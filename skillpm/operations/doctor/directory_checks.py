@@ -26,29 +26,24 @@ MAX_NAMES = 12
 STATE_TEXTS = {"not-locked": "is not locked", "other-version": "is another version", "broken-link": "has a broken link"}
 
 
-def check_directory(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_directory(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check the folder itself: what it is, who may write it, and the kind of file system."""
-    scope = doctor.scope
-    if scope is None:
-        return
     directory = scope.layout.directory
     if os.path.lexists(directory) and not os.path.isdir(directory):
-        yield Diagnostic(
-            check="directory", message="the skills directory is not a folder", where=directory, hint="move it away"
-        )
+        yield Diagnostic(message="the skills directory is not a folder", where=directory, hint="move it away")
         return
     if orphaned := find_orphaned_skills(scope, doctor.settings):
         message = (
             f"{pluralize(orphaned.count, 'skill')} here, but no skills.json: they are in no project and not listed"
         )
         hint = f"run `{orphaned.command}` to create a project"
-        yield Diagnostic(check="directory", message=message, where=orphaned.directory, hint=hint, is_note=True)
+        yield Diagnostic(message=message, where=orphaned.directory, hint=hint, is_note=True)
     if os.path.islink(directory):
         message = f"the skills directory is a link to {sanitize(os.path.realpath(directory), 200)}"
-        yield Diagnostic(check="directory", message=message, where=directory, is_note=True)
+        yield Diagnostic(message=message, where=directory, is_note=True)
     if os.path.isdir(directory) and not os.access(directory, os.W_OK | os.X_OK):
         message, hint = "the skills directory is not writable", "check its owner and its mode"
-        yield Diagnostic(check="directory", message=message, where=directory, hint=hint)
+        yield Diagnostic(message=message, where=directory, hint=hint)
     upper = os.path.join(os.path.dirname(scope.layout.internal_dir), ".SKILLPM")
     if (
         os.path.isdir(scope.layout.internal_dir)
@@ -56,27 +51,21 @@ def check_directory(doctor: DoctorContext) -> Iterator[Diagnostic]:
         and os.path.samefile(upper, scope.layout.internal_dir)
     ):
         message = "the file system ignores case; skill names that differ only in case are refused"
-        yield Diagnostic(check="directory", message=message, where=directory, is_note=True)
+        yield Diagnostic(message=message, where=directory, is_note=True)
 
 
-def check_project_files(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_project_files(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check manifest and lockfile, and whether they agree."""
-    scope = doctor.scope
-    if scope is None:
-        return
     files = read_project_files(scope, doctor.context)
     for key in files.manifest.unknown_keys:
         message = f"unknown key `{sanitize(key, 60)}` is ignored"
-        yield Diagnostic(check="papers", message=message, where=scope.manifest, is_note=True)
+        yield Diagnostic(message=message, where=scope.manifest, is_note=True)
     for text in find_lock_conflicts(files):
         hint = f"run `skillpm lock{scope.flag}`"
-        yield Diagnostic(
-            check="papers", message=f"manifest and lockfile disagree: {text}", where=scope.lockfile, hint=hint
-        )
+        yield Diagnostic(message=f"manifest and lockfile disagree: {text}", where=scope.lockfile, hint=hint)
     unconfigured = find_unconfigured(scope, files, files.lockfile, doctor.settings)
     for name, index in unconfigured.items():
         yield Diagnostic(
-            check="papers",
             message=f"`{name}` is locked to the index {sanitize(index)}, which is configured neither in the manifest "
             "nor in your config.toml: it stays installed, but cannot be fetched again",
             where=f"{scope.lockfile}: skills.{name}.source",
@@ -84,29 +73,26 @@ def check_project_files(doctor: DoctorContext) -> Iterator[Diagnostic]:
         )
 
 
-def check_journal(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_journal(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Find an interrupted change, and leftovers of killed commands."""
-    scope = doctor.scope
-    if scope is None:
-        return
     layout = scope.layout
     if os.path.lexists(layout.undeletable):
         message, hint = "files of replaced skills that skillpm may not delete", "delete them as their owner"
-        yield Diagnostic(check="journal", message=message, where=layout.undeletable, hint=hint, is_note=True)
+        yield Diagnostic(message=message, where=layout.undeletable, hint=hint, is_note=True)
     hint = f"run `skillpm doctor --fix{scope.flag}`"
     if os.path.lexists(layout.journal):
         if is_held(layout.lock):
             message = f"a change is in progress ({_lock_holder(scope)})"
-            yield Diagnostic(check="journal", message=message, where=layout.directory, is_note=True)
+            yield Diagnostic(message=message, where=layout.directory, is_note=True)
             return
         try:
             read_journal(layout)
         except SkillpmError as error:
             hint = error.hint if isinstance(error, NewerDocument) else hint
-            yield Diagnostic(check="journal", message=error.message, where=error.where, hint=hint)
+            yield Diagnostic(message=error.message, where=error.where, hint=hint)
         else:
             hint = f"{hint}, or any command that writes"
-            yield Diagnostic(check="journal", message="a change was interrupted", where=layout.journal, hint=hint)
+            yield Diagnostic(message="a change was interrupted", where=layout.journal, hint=hint)
     elif not is_held(layout.lock):
         hint = f"{hint}, or any command that writes"
         documents = [
@@ -117,23 +103,18 @@ def check_journal(doctor: DoctorContext) -> Iterator[Diagnostic]:
         ]
         folders = [path for path in (layout.staging, layout.trash) if os.path.lexists(path)]
         for path in [*folders, *find_temporary_files(documents)]:
-            yield Diagnostic(check="journal", message="left by a killed command", where=path, hint=hint)
+            yield Diagnostic(message="left by a killed command", where=path, hint=hint)
 
 
-def check_receipt(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check the receipt; a missing one is a problem if folders of locked skills exist."""
-    scope = doctor.scope
-    if scope is None:
-        return
     hint = f"run `skillpm doctor --fix{scope.flag}` to adopt the skills that match the lockfile"
     try:
         load_receipt(scope.layout)
     except NewerDocument:
         raise
     except SkillpmError as error:
-        yield Diagnostic(
-            check="receipt", message=f"the receipt is damaged: {error.message}", where=error.where, hint=hint
-        )
+        yield Diagnostic(message=f"the receipt is damaged: {error.message}", where=error.where, hint=hint)
         return
     if not os.path.lexists(scope.layout.receipt) and not os.path.lexists(scope.layout.journal):
         locked = read_project_files(scope, doctor.context).lockfile.skills
@@ -146,14 +127,11 @@ def check_receipt(doctor: DoctorContext) -> Iterator[Diagnostic]:
             else:
                 message = f"the receipt, which records installed skills, is missing: {_format_names(present)}"
                 where = scope.layout.receipt
-            yield Diagnostic(check="receipt", message=message, where=where, hint=hint)
+            yield Diagnostic(message=message, where=where, hint=hint)
 
 
-def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Compare every installed byte with the lockfile, and list skills that skillpm did not install."""
-    scope = doctor.scope
-    if scope is None:
-        return
     for skill in verify(scope, doctor.context).skills:
         is_pending = skill.state == "broken-link" and os.path.lexists(scope.layout.journal)
         if skill.state not in {"ok", "link"} and not is_pending:
@@ -165,7 +143,6 @@ def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
             elif skill.detail.endswith(LINK_REPLACED):
                 hint = f"move it away, or run `skillpm sync{scope.flag} --force` to back it up"
             yield Diagnostic(
-                check="skills",
                 message=f"{skill.name} {STATE_TEXTS.get(skill.state, f'is {skill.state}')}: {skill.detail}{files}",
                 where=scope.layout.skill_path(skill.name),
                 hint=hint,
@@ -174,24 +151,23 @@ def check_skills(doctor: DoctorContext) -> Iterator[Diagnostic]:
     foreign = sorted({*list_folders(scope.layout.directory)} - known)
     if foreign:
         message = f"not installed by skillpm and never changed: {_format_names(foreign)}"
-        yield Diagnostic(check="skills", message=message, where=scope.layout.directory, is_note=True)
+        yield Diagnostic(message=message, where=scope.layout.directory, is_note=True)
 
 
-def check_registry_document(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_registry_document(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check that the registry matches the disk."""
-    scope = doctor.scope
-    if scope is None or not os.path.isdir(scope.layout.directory):
+    if not os.path.isdir(scope.layout.directory):
         return
     text = read_text(scope.layout.registry)
     if text is not None and not is_generated(text):
         hint = f"run `skillpm migrate{scope.flag} --dry-run` to see how it would be converted, without loss"
         message = "this skills.json was not generated by skillpm, so it is not the registry of this folder"
-        yield Diagnostic(check="registry", message=message, where=scope.layout.registry, hint=hint)
+        yield Diagnostic(message=message, where=scope.layout.registry, hint=hint)
         return
     if flat := find_flat_files(scope.layout.directory, list_folders(scope.layout.directory), doctor.settings.limits):
         message = f"{pluralize(len(flat), 'flat file')} could be converted to skills: {_format_names(flat)}"
         hint = f"run `skillpm migrate{scope.flag} --dry-run` to see the result"
-        yield Diagnostic(check="registry", message=message, where=scope.layout.directory, hint=hint, is_note=True)
+        yield Diagnostic(message=message, where=scope.layout.directory, hint=hint, is_note=True)
     result = check_registry(scope, doctor.context)
     # In a fresh clone, locked skills have no receipt yet, so the committed registry seems stale. It matches again after
     # `sync`; rebuilding it before would only make the work tree dirty.
@@ -202,12 +178,12 @@ def check_registry_document(doctor: DoctorContext) -> Iterator[Diagnostic]:
     if differences:
         hint = f"run `skillpm registry build{scope.flag}` or `skillpm doctor --fix{scope.flag}`"
         message = f"the registry is out of date: {_format_names(differences)}"
-        yield Diagnostic(check="registry", message=message, where=scope.layout.registry, hint=hint)
+        yield Diagnostic(message=message, where=scope.layout.registry, hint=hint)
     for problem in result.problems:
         if not differences or problem.path != "skills.json":
             where = os.path.join(scope.layout.directory, *problem.path.split("/"))
             message = f"not in the registry: {problem.message}"
-            yield Diagnostic(check="registry", message=message, where=where, is_note=True)
+            yield Diagnostic(message=message, where=where, is_note=True)
 
 
 def _is_fresh_clone(scope: Scope) -> bool:

@@ -4,20 +4,19 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.core.suggestions import suggestion_hint
-from skillpm.errors import SkillpmError
 from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.process import GitProcesses
 from skillpm.installer.layout import Layout
 from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.scope import MANIFEST
+from skillpm.operations.context.scope import MANIFEST, Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages
 from skillpm.operations.discover import read_user_config
-from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
+from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 
 OLDEST_GIT = (2, 36)
 MIN_FREE_BYTES = 10_000_000
@@ -37,18 +36,18 @@ def check_environment(doctor: DoctorContext) -> Iterator[Diagnostic]:
     for name in sorted(environ):
         if name.startswith("SKILLPM_") and name not in KNOWN_VARIABLES and not INDEX_VARIABLE.fullmatch(name):
             hint = suggestion_hint(name, KNOWN_VARIABLES, "docs/layout-on-disk.md lists the variables")
-            yield _note("environment", f"unknown variable {name}", hint=hint)
+            yield _note(f"unknown variable {name}", hint=hint)
     for name in FOLDER_VARIABLES:
         text = environ.get(name, "")
         if text and not os.path.isabs(text) and not text.startswith("~"):
             hint = "use an absolute path to have one folder for all commands"
-            yield _note("environment", f"{name}={text} is relative to the current folder", hint=hint)
+            yield _note(f"{name}={text} is relative to the current folder", hint=hint)
     if not environ.get("HOME"):
-        yield _note("environment", f"HOME is not set; using {doctor.settings.home}", hint="set HOME")
+        yield _note(f"HOME is not set; using {doctor.settings.home}", hint="set HOME")
     if not doctor.settings.fsync:
-        yield _note("environment", "SKILLPM_FSYNC is off: a power failure may undo changes or damage installed skills")
+        yield _note("SKILLPM_FSYNC is off: a power failure may undo changes or damage installed skills")
     if environ.get("SKILLPM_OFFLINE") and doctor.settings.offline:
-        yield _note("environment", "SKILLPM_OFFLINE is on: nothing new can be fetched")
+        yield _note("SKILLPM_OFFLINE is on: nothing new can be fetched")
 
 
 def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -56,7 +55,7 @@ def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
     advice = "install git 2.36 or newer, e.g. `apt-get install git`"
     environ = doctor.settings.environ
     if shutil.which("git", path=environ.get("PATH") or os.devnull) is None:
-        yield Diagnostic(check="git", message="the program `git` was not found on PATH", hint=advice)
+        yield Diagnostic(message="the program `git` was not found on PATH", hint=advice)
         return
     try:
         with tempfile.TemporaryDirectory(prefix="skillpm-doctor-") as folder:
@@ -64,36 +63,31 @@ def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
             os.mkdir(inner)
             version = GitProcesses().run(["--version"], environ, inner).decode("utf-8", "replace").strip()
     except GitFailed as failed:
-        yield Diagnostic(check="git", message=f"git does not run: {failed.stderr[:200]}", hint=advice)
+        yield Diagnostic(message=f"git does not run: {failed.stderr[:200]}", hint=advice)
         return
     except OSError as error:
-        yield Diagnostic(check="git", message=f"git cannot be run: {error.strerror}", where=tempfile.gettempdir())
+        yield Diagnostic(message=f"git cannot be run: {error.strerror}", where=tempfile.gettempdir())
         return
     numbers = re.search(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
-        yield Diagnostic(check="git", message=f"git is too old for skillpm: {version}", hint=advice)
+        yield Diagnostic(message=f"git is too old for skillpm: {version}", hint=advice)
 
 
-def check_config(doctor: DoctorContext) -> Iterator[Diagnostic]:
-    """Check config.toml, the configured indexes, and the agents to link."""
-    try:
-        read_user_config(doctor.settings)
-    except SkillpmError as error:
-        yield diagnostic_from_error("config", error)
-        return
+def check_config(doctor: DoctorContext) -> Iterable[Diagnostic]:
+    """Check config.toml, the configured indexes, and the agents to link, all by reading them."""
+    read_user_config(doctor.settings)
     if doctor.scope is not None:
         configured_indexes(doctor.scope, doctor.settings)
         files = read_project_files(doctor.scope, doctor.context)
         find_agents(files.agents, where=files.agents_location)
+    return ()
 
 
-def check_permissions(doctor: DoctorContext) -> Iterator[Diagnostic]:
+def check_permissions(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Find rules that never apply."""
-    if doctor.scope is not None:
-        for text in unreachable_rule_messages(load_rules(doctor.scope, doctor.settings)):
-            where, _, message = text.partition(": this rule")
-            hint = "remove it, or move it after the other"
-            yield _note("permissions", f"this rule{message}", where=where, hint=hint)
+    for text in unreachable_rule_messages(load_rules(scope, doctor.settings)):
+        where, _, message = text.partition(": this rule")
+        yield _note(f"this rule{message}", where=where, hint="remove it, or move it after the other")
 
 
 def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -102,12 +96,12 @@ def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:
     default = os.path.join(settings.home, ".agent-skills")
     if _is_different_path(default, settings.skills_home) and os.path.lexists(Layout(default).receipt):
         message = f"you have two skills directories: {settings.skills_home} is used, {default} is ignored"
-        yield _note("homes", message, hint="unset SKILLPM_HOME, or merge the two")
+        yield _note(message, hint="unset SKILLPM_HOME, or merge the two")
     default = os.path.join(settings.home, ".config", "skillpm")
     if _is_different_path(default, settings.config_dir) and os.path.lexists(os.path.join(default, MANIFEST)):
         message = f"you have two manifests: the one in {settings.config_dir} is used, the one in {default} is ignored"
         hint = "check SKILLPM_HOME, SKILLPM_CONFIG_DIR and XDG_CONFIG_HOME, or merge the two"
-        yield _note("homes", message, hint=hint)
+        yield _note(message, hint=hint)
 
 
 def check_disks(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -127,13 +121,13 @@ def check_disks(doctor: DoctorContext) -> Iterator[Diagnostic]:
         if free < MIN_FREE_BYTES:
             message = f"the disk is full: {free // 1000} kB free"
             hint = "free some space, e.g. with `skillpm cache prune`"
-            yield Diagnostic(check="disks", message=message, where=path, hint=hint)
+            yield Diagnostic(message=message, where=path, hint=hint)
         elif state.f_files and not state.f_favail:
-            yield Diagnostic(check="disks", message="the disk has no free inodes", where=path, hint="remove some files")
+            yield Diagnostic(message="the disk has no free inodes", where=path, hint="remove some files")
 
 
-def _note(check: str, message: str, *, where: str = "", hint: str = "") -> Diagnostic:
-    return Diagnostic(check=check, message=message, where=where, hint=hint, is_note=True)
+def _note(message: str, *, where: str = "", hint: str = "") -> Diagnostic:
+    return Diagnostic(message=message, where=where, hint=hint, is_note=True)
 
 
 def _is_different_path(left: str, right: str) -> bool:

@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterable
 
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
-from skillpm.operations.doctor import (
-    agent_checks,
-    cache_checks,
-    directory_checks,
-    environment_checks,
-    link_checks,
-)
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.doctor import agent_checks, cache_checks, directory_checks, environment_checks
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
 
 Check = Callable[[DoctorContext], Iterable[Diagnostic]]
+
+
+def _if_scope(check: Callable[[DoctorContext, Scope], Iterable[Diagnostic]]) -> Check:
+    return lambda doctor: () if doctor.scope is None else check(doctor, doctor.scope)
+
+
 # Ordered by dependency: what is reported first is to be repaired first. The text is the label in the report.
 CHECKS: dict[str, tuple[str, Check]] = {
     "environment": ("environment variables", environment_checks.check_environment),
@@ -21,16 +22,16 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "homes": ("a single home", environment_checks.check_homes),
     "disks": ("free disk space", environment_checks.check_disks),
     "config": ("config.toml", environment_checks.check_config),
-    "papers": ("manifest and lockfile", directory_checks.check_project_files),
-    "permissions": ("permissions", environment_checks.check_permissions),
-    "directory": ("the skills directory", directory_checks.check_directory),
-    "journal": ("interrupted changes and leftovers", directory_checks.check_journal),
-    "receipt": ("the receipt", directory_checks.check_receipt),
-    "skills": ("installed files", directory_checks.check_skills),
-    "links": ("links in the folders of agents", link_checks.check_links),
-    "registry": ("the registry", directory_checks.check_registry_document),
+    "papers": ("manifest and lockfile", _if_scope(directory_checks.check_project_files)),
+    "permissions": ("permissions", _if_scope(environment_checks.check_permissions)),
+    "directory": ("the skills directory", _if_scope(directory_checks.check_directory)),
+    "journal": ("interrupted changes and leftovers", _if_scope(directory_checks.check_journal)),
+    "receipt": ("the receipt", _if_scope(directory_checks.check_receipt)),
+    "skills": ("installed files", _if_scope(directory_checks.check_skills)),
+    "links": ("links in the folders of agents", _if_scope(agent_checks.check_links)),
+    "registry": ("the registry", _if_scope(directory_checks.check_registry_document)),
     "shadowed": ("shadowed skills", agent_checks.check_shadowed),
-    "programs": ("requirements of skills", agent_checks.check_programs),
+    "programs": ("requirements of skills", _if_scope(agent_checks.check_programs)),
     "cache": ("the cache", cache_checks.check_cache),
     "store": ("store entries", cache_checks.check_store),
     "repositories": ("cached repositories", cache_checks.check_repositories),
@@ -59,7 +60,7 @@ def run_checks(doctor: DoctorContext) -> DoctorReport:
     diagnostics = [*doctor.initial_diagnostics]
     for check, (_, run) in CHECKS.items():
         try:
-            diagnostics.extend(run(doctor))
+            diagnostics.extend(finding.replace(check=check) for finding in run(doctor))
         except SkillpmError as error:
             # Many checks read the same damaged document; only the first reports it.
             if error.where not in {finding.where for finding in diagnostics if finding.where}:

@@ -8,11 +8,12 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName, parse_skill_name
-from skillpm.errors import BlockedError, BusyError, DocumentError, NewerDocument, SkillpmError
-from skillpm.files import discard_file, read_regular_file, read_text, remove_tree, translate_os_errors, write_document
+from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
+from skillpm.files import read_regular_file, read_text, remove_tree, translate_os_errors, write_document
 from skillpm.formats.legacy_metadata import LegacyMetadata, read_legacy_metadata
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import read_registry
@@ -24,13 +25,14 @@ from skillpm.installer.late_edits import back_up_abandoned_change
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.stat_cache import StatCache
 from skillpm.locks import hold_lock
+from skillpm.operations.cache.prune import remove_entries
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.doctor.agent_checks import find_dead_links, find_partial_copies
 from skillpm.operations.doctor.cache_checks import find_damaged_entries, find_damaged_repositories
 from skillpm.operations.doctor.diagnostics import DoctorContext
-from skillpm.operations.doctor.link_checks import find_dead_links, find_partial_copies
 from skillpm.operations.install.sync import sync
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
@@ -44,86 +46,76 @@ Report = Callable[[str], None]
 
 def repair(doctor: DoctorContext, report: Report) -> None:
     """Repair everything that can be repaired without loss; `report` receives side effects and failures."""
-    for step in (_repair_cache, _repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry):
+    steps = [partial(_repair_cache, doctor)]
+    if doctor.scope is not None:
+        in_scope = (_repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry)
+        steps += [partial(step, doctor.scope, doctor.context, report) for step in in_scope]
+    for step in steps:
         try:
-            step(doctor, report)
+            step()
         except SkillpmError as error:
             report(f"{error.message} ({error.where})" if error.where else error.message)
 
 
-def _repair_cache(doctor: DoctorContext, _: Report) -> None:
-    with translate_os_errors("repair the cache", doctor.settings.cache_dir):
-        for path in find_damaged_entries(doctor):
-            discard_file(path)
-        for path in find_damaged_repositories(doctor):
-            try:
-                with hold_lock(f"{path}.lock", 0, path):
-                    remove_tree(path)
-            except BusyError:
-                continue  # the process that uses it detects the damage and replaces it
+def _repair_cache(doctor: DoctorContext) -> None:
+    # A repository in use is skipped: the process that uses it detects the damage and replaces it.
+    remove_entries([*find_damaged_entries(doctor), *find_damaged_repositories(doctor)], dry_run=False)
 
 
-def _repair_receipt(doctor: DoctorContext, report: Report) -> None:
-    if doctor.scope is None or not os.path.isdir(doctor.scope.layout.internal_dir):
+def _repair_receipt(scope: Scope, context: Context, report: Report) -> None:
+    layout = scope.layout
+    if not os.path.isdir(layout.internal_dir):
         return
-    layout = doctor.scope.layout
     try:
         load_receipt(layout)
     except NewerDocument:
         return
     except DocumentError:
-        with _lock_directory(doctor.scope, doctor.context), translate_os_errors("repair the receipt", layout.receipt):
+        with _lock_directory(scope, context), translate_os_errors("repair the receipt", layout.receipt):
             legacy_metadata = _recover_legacy_metadata(layout)
             _back_up_damaged(layout, layout.receipt, report)
             if legacy_metadata:
                 text = write_receipt(Receipt(inherited=legacy_metadata))
-                write_document(layout.receipt, text.encode(), fsync=doctor.settings.fsync)
+                write_document(layout.receipt, text.encode(), fsync=context.settings.fsync)
 
 
-def _repair_journal(doctor: DoctorContext, report: Report) -> None:
-    if doctor.scope is None or not os.path.isdir(doctor.scope.layout.internal_dir):
+def _repair_journal(scope: Scope, context: Context, report: Report) -> None:
+    layout = scope.layout
+    if not os.path.isdir(layout.internal_dir):
         return
-    layout = doctor.scope.layout
     try:
         read_journal(layout)
     except NewerDocument:
         raise
     except DocumentError:
-        with _lock_directory(doctor.scope, doctor.context), translate_os_errors("repair the journal", layout.journal):
+        with _lock_directory(scope, context), translate_os_errors("repair the journal", layout.journal):
             back_up_abandoned_change(layout, report)
             _back_up_damaged(layout, layout.journal, report)
-    with lock_scope(doctor.scope, doctor.context):
+    with lock_scope(scope, context):
         pass  # taking the lock completes an interrupted change and removes leftovers
 
 
-def _repair_links(doctor: DoctorContext, _: Report) -> None:
-    if doctor.scope is None:
-        return
-    with translate_os_errors("remove a dead link", doctor.scope.root):
-        for path, is_own in [*find_dead_links(doctor.scope, doctor.settings)]:
+def _repair_links(scope: Scope, context: Context, _: Report) -> None:
+    with translate_os_errors("remove a dead link", scope.root):
+        for path, is_own in [*find_dead_links(scope, context.settings)]:
             if is_own:
                 os.unlink(path)
-    if find_partial_copies(doctor.scope, doctor.settings):
-        with (
-            lock_scope(doctor.scope, doctor.context),
-            translate_os_errors("remove an incomplete copy", doctor.scope.root),
-        ):
-            for path in find_partial_copies(doctor.scope, doctor.settings):
+    if find_partial_copies(scope, context.settings):
+        with lock_scope(scope, context), translate_os_errors("remove an incomplete copy", scope.root):
+            for path in find_partial_copies(scope, context.settings):
                 remove_tree(path)
 
 
-def _repair_skills(doctor: DoctorContext, report: Report) -> None:
-    if doctor.scope is None:
-        return
-    files = read_project_files(doctor.scope, doctor.context)
+def _repair_skills(scope: Scope, context: Context, report: Report) -> None:
+    files = read_project_files(scope, context)
     if files.manifest_text is None or (files.lockfile_text is None and files.requirements):
         return
-    keep = _find_blockers(doctor.scope, doctor.context)
+    keep = _find_blockers(scope, context)
     lock_policy = LockPolicy(frozen=files.lockfile_text is not None)
     try:
-        _sync_except(doctor.scope, doctor.context, keep, lock_policy, report)
+        _sync_except(scope, context, keep, lock_policy, report)
     except BlockedError as blocked:  # a file has the name of a link: repair the other skills
-        _sync_except(doctor.scope, doctor.context, (*keep, *blocked.names), lock_policy, report)
+        _sync_except(scope, context, (*keep, *blocked.names), lock_policy, report)
 
 
 def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:
@@ -132,9 +124,9 @@ def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_polic
         report(warning)
 
 
-def _repair_registry(doctor: DoctorContext, _: Report) -> None:
-    if doctor.scope is not None and os.path.isdir(doctor.scope.layout.directory):
-        rebuild_registry(doctor.scope, doctor.context)
+def _repair_registry(scope: Scope, context: Context, _: Report) -> None:
+    if os.path.isdir(scope.layout.directory):
+        rebuild_registry(scope, context)
 
 
 def _lock_directory(scope: Scope, context: Context) -> AbstractContextManager[object]:

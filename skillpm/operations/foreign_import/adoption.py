@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
+from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.fetchers.base import variant_of
@@ -22,7 +23,7 @@ from skillpm.requirements.source import PathSource
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
-MAX_FILE_SIZE = 25_000_000
+MAX_FILE_SIZE = Limits().file
 DIFFERS_FROM_LOCKED = "differs from the locked version"
 
 

@@ -61,23 +61,16 @@ def detect_tools(context: Context, path: str) -> DetectedTools:
 
 
 def _detect_in_folder(context: Context, folder: str) -> DetectedTools:
-    home = context.settings.home
-    state = context.settings.environ.get("XDG_STATE_HOME")
-    global_lock = os.path.join(state, "skills", GLOBAL_LOCK) if state else os.path.join(home, ".agents", GLOBAL_LOCK)
+    home, state = context.settings.home, context.settings.environ.get("XDG_STATE_HOME")
     is_home = os.path.realpath(folder) == os.path.realpath(home)
-    paths = [os.path.join(folder, name) for name in (PROJECT_LOCK, GLOBAL_LOCK, SPM_MANIFEST, SPM_BACKUP, SPM_LOCK)]
-    paths += [os.path.join(folder, inner, MARKETPLACE) for inner in MARKETPLACE_FOLDERS]
     if is_home:
-        paths = [global_lock]
-    documents: list[ForeignDocument] = []
-    for path in paths:
-        if os.path.isfile(path) and not (os.path.basename(path) == SPM_MANIFEST and not is_spm_manifest(path)):
-            if any(document.tool == "spm" for document in documents) and os.path.basename(path) in {
-                SPM_BACKUP,
-                SPM_LOCK,
-            }:
-                continue
-            documents.extend(_read_file(path).documents)
+        paths = [os.path.join(state, "skills", GLOBAL_LOCK) if state else os.path.join(home, ".agents", GLOBAL_LOCK)]
+    else:
+        marketplaces = [os.path.join(inner, MARKETPLACE) for inner in MARKETPLACE_FOLDERS]
+        spm = [SPM_MANIFEST] if is_spm_manifest(os.path.join(folder, SPM_MANIFEST)) else [SPM_BACKUP, SPM_LOCK]
+        spm = [name for name in spm if os.path.isfile(os.path.join(folder, name))][:1]  # one stands for all of spm's
+        paths = [os.path.join(folder, name) for name in (PROJECT_LOCK, GLOBAL_LOCK, *spm, *marketplaces)]
+    documents = [document for path in paths if os.path.isfile(path) for document in _read_file(path).documents]
     if gh := _read_gh_skills(folder, is_home=is_home):
         documents.append(gh)
     return DetectedTools(folder=folder, documents=tuple(documents), is_global=is_home)

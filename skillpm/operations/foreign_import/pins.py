@@ -59,53 +59,43 @@ def _fetch_current(
         return dict(fetchers.pin(sources)) if sources else {}
     except (OfflineError, BusyError):
         raise
-    except SkillpmError:
-        results: dict[SkillName, FetchedSkill | SkillpmError] = {}
-        for name, source in sources.items():
-            try:
-                results[name] = fetchers.pin({name: source})[name]
-            except (OfflineError, BusyError):
-                raise
-            except SkillpmError as error:
-                results[name] = error
-        return results
+    except SkillpmError as error:
+        if len(sources) == 1:
+            return {name: error for name in sources}  # noqa: C420  (for the type checker)
+        return {name: _fetch_current({name: source}, fetchers)[name] for name, source in sources.items()}
 
 
 def _pin_import(item: ImportedSkill, current: FetchedSkill | SkillpmError, pin_context: PinContext) -> PinnedImport:
     source = item.source
-    if not isinstance(source, GitSource):
-        if isinstance(current, SkillpmError):
-            raise current
-        return PinnedImport(name=item.name, source=source, locked=_make_locked_skill(current), notes=item.notes)
     if isinstance(current, SkillpmError):
-        if not item.commit:
+        if not isinstance(source, GitSource) or not item.commit:
             raise current
         # The branch or the folder may be gone by now; the recorded commit may still exist.
         old = _fetch_commit(item, source, item.commit, pin_context)
         note = f"its branch or folder is gone ({current.message}); pinned to the recorded commit"
-        return PinnedImport(
-            name=item.name,
-            source=_make_requirement(source, old, "rev"),
-            locked=_make_locked_skill(old),
-            notes=(*item.notes, note),
-        )
+        return _make_pinned(item, _make_requirement(source, old, "rev"), old, note)
+    if not isinstance(source, GitSource):
+        return _make_pinned(item, source, current)
     pin = current.pin
     if not isinstance(pin, GitPin):
         raise TypeError(pin)
     requirement = _make_requirement(source, current, "")
     if item.commit == pin.commit or (not item.commit and _matches_hash(item, current, pin_context)):
-        return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(current), notes=item.notes)
+        return _make_pinned(item, requirement, current)
     commit, note = item.commit, ""
     if not commit:
-        commit, note = _find_commit_by_content(item, requirement, current, pin_context)
+        commit, note = _find_commit_by_content(item, requirement, pin, pin_context)
     if not commit:
-        notes = (*item.notes, note) if note else item.notes
-        return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(current), notes=notes)
+        return _make_pinned(item, requirement, current, note)
     old = _fetch_commit(item, requirement, commit, pin_context)
     if isinstance(old.pin, GitPin):
         old = old.replace(pin=old.pin.replace(ref="" if source.kind == "rev" else pin.ref))
+    return _make_pinned(item, requirement, old)
+
+
+def _make_pinned(item: ImportedSkill, source: Source, skill: FetchedSkill, note: str = "") -> PinnedImport:
     notes = (*item.notes, note) if note else item.notes
-    return PinnedImport(name=item.name, source=requirement, locked=_make_locked_skill(old), notes=notes)
+    return PinnedImport(name=item.name, source=source, locked=_make_locked_skill(skill), notes=notes)
 
 
 def _fetch_commit(item: ImportedSkill, source: GitSource, commit: str, pin_context: PinContext) -> FetchedSkill:
@@ -141,12 +131,9 @@ def _matches_hash(item: ImportedSkill, current: FetchedSkill, pin_context: PinCo
 
 
 def _find_commit_by_content(
-    item: ImportedSkill, source: GitSource, current: FetchedSkill, pin_context: PinContext
+    item: ImportedSkill, source: GitSource, pin: GitPin, pin_context: PinContext
 ) -> tuple[str, str]:
     """Find the commit with the recorded content; return it, or an empty string and a note."""
-    pin = current.pin
-    if not isinstance(pin, GitPin):
-        return "", ""
     current_commit = short_commit(pin.commit)
     if source.kind == "rev":
         return "", ""

@@ -59,32 +59,22 @@ def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
     if installed is None and locked is None:
         find_skill(scope, context, name)
     refuse_escaping_link(scope, name)
-    folder = scope.layout.skill_path(name)
-    if installed is None:
-        if locked is None:
-            raise NotFoundError(
-                f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
-                hint=f"run `{scope.command('show', name)}` to inspect it",
-            )
-        before = _read_stored_files(scope, context, name, locked)
-        return SkillDiff(
-            name=name,
-            old_label=version_label(locked),
-            new_label="on disk",
-            files=_compare_files(before, _read_disk_files(folder, before)),
+    skill = locked
+    if installed is not None:
+        if installed.digest is None:
+            expected, actual = link_targets(scope, context.settings, SkillName(name), installed.pin)
+            change = FileDiff(path=".", change="modified", diff=f"-link to {expected}\n+link to {actual}")
+            changes = () if actual == expected else (change,)
+            return SkillDiff(name=name, old_label="link", new_label="link", files=changes)
+        skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    if skill is None:
+        raise NotFoundError(
+            f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
+            hint=f"run `{scope.command('show', name)}` to inspect it",
         )
-    if installed.digest is None:
-        expected, actual = link_targets(scope, context.settings, SkillName(name), installed.pin)
-        change = FileDiff(path=".", change="modified", diff=f"-link to {expected}\n+link to {actual}")
-        return SkillDiff(name=name, old_label="link", new_label="link", files=() if actual == expected else (change,))
-    skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     before = _read_stored_files(scope, context, name, skill)
-    return SkillDiff(
-        name=name,
-        old_label=version_label(installed),
-        new_label="on disk",
-        files=_compare_files(before, _read_disk_files(folder, before)),
-    )
+    files = _compare_files(before, _read_disk_files(scope.layout.skill_path(name), before))
+    return SkillDiff(name=name, old_label=version_label(skill), new_label="on disk", files=files)
 
 
 def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:

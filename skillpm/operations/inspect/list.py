@@ -75,7 +75,8 @@ def list_skills(scope: Scope) -> Listing:
             directory=scope.layout.directory,
             skills=skills,
             problems=(
-                *_merge_conflict_messages(text),
+                # The list itself comes from the disk.
+                *([f"skills.json: {MERGE_CONFLICT_MESSAGE}"] if text and has_conflict_markers(text) else []),
                 *(f"{problem.path}: {problem.message}" for problem in (*built.problems, *built.warnings)),
             ),
             is_pending=view.is_pending,
@@ -102,11 +103,6 @@ def _find_lock_differences(locked: Mapping[SkillName, LockedSkill], receipt: Rec
         for name, installed, expected in pairs
         if installed.digest != expected.digest
     }
-
-
-def _merge_conflict_messages(registry: str | None) -> tuple[str, ...]:
-    """Report conflict markers in the registry; the list itself comes from the disk."""
-    return (f"skills.json: {MERGE_CONFLICT_MESSAGE}",) if registry and has_conflict_markers(registry) else ()
 
 
 def _skill_names(receipt: Receipt, built: BuildResult) -> list[str]:

@@ -25,9 +25,9 @@ from skillpm.operations.inspect.constraints import (
     find_pin_reason,
     select_skills,
 )
+from skillpm.operations.inspect.moved_tags import find_moved_tags
 from skillpm.operations.inspect.upstream import (
     fetch_versions,
-    find_moved_tags,
     find_newer_version,
     find_newest,
     find_yank_reason,

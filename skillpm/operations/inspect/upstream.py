@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin
+from skillpm.formats.index_releases import Release
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.operations.inspect.constraints import ConstraintsByName
 from skillpm.requirements.declared_dependencies import has_open_version, without_range
 from skillpm.requirements.source import GitSource, Source
@@ -49,7 +48,7 @@ def find_newer_version(newest: AvailableVersion | None, compatible: LockedSkill,
     return newest.version
 
 
-def find_yank_reason(versions: Sequence[AvailableVersion], version: str) -> str:
+def find_yank_reason(versions: Sequence[AvailableVersion] | Sequence[Release], version: str) -> str:
     """Return that a version was yanked, and why; empty if it was not."""
     for item in versions:
         if item.yanked and item.version == version:
@@ -61,28 +60,3 @@ def _is_newer(version: str, other: str) -> bool:
     """Return whether a version is newer than another; False if one of them is not a version."""
     parsed, parsed_other = parse_version(version), parse_version(other)
     return parsed is not None and parsed_other is not None and parsed > parsed_other
-
-
-def moved_tag_messages(before: Lockfile, after: Lockfile) -> list[str]:
-    """Return a message for each tag that points at another commit than the locked one."""
-    return [f"{name}: {message}" for name, message in find_moved_tags(before, after).items()]
-
-
-def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
-    """Return a message for each skill whose tag points at another commit than the locked one."""
-    messages = {}
-    for name, skill in sorted(after.skills.items()):
-        old = before.skills.get(name)
-        if (
-            old is not None
-            and isinstance(old.pin, GitPin)
-            and isinstance(skill.pin, GitPin)
-            and old.pin.ref == skill.pin.ref
-            and old.pin.url == skill.pin.url
-            and old.pin.commit != skill.pin.commit
-            and skill.pin.ref.startswith("refs/tags/")
-        ):
-            tag = skill.pin.ref.removeprefix("refs/tags/")
-            moved = f"{short_commit(old.pin.commit)} → {short_commit(skill.pin.commit)}"
-            messages[name] = f"tag {tag} moved {moved}"
-    return messages

@@ -7,7 +7,7 @@ from typing import Literal
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.receipt import InstalledSkill, Receipt
 from skillpm.installer.actions import version_label
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
@@ -57,13 +57,11 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
         text = view.read_document("lockfile", scope.lockfile)
         locked = files.lockfile.skills
         if view.is_pending and text is not None:
-            from skillpm.formats.lockfile import read_lockfile  # noqa: PLC0415
-
             locked = read_lockfile(text, scope.lockfile).skills
         names = sorted({*locked, *receipt.skills})
         sync_command = f"`skillpm sync{scope.flag}`"
         skills = [
-            _unlocked_result(name, receipt.skills.get(name), sync_command, is_required=name in files.requirements)
+            _unlocked_result(name, receipt.skills[name], sync_command, is_required=name in files.requirements)
             if name not in locked
             else _verify_skill(name, view, locked[name], receipt.skills.get(name), sync_command)
             for name in names
@@ -86,7 +84,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
 
 
 def _unlocked_result(
-    name: SkillName, installed: InstalledSkill | None, sync_command: str, *, is_required: bool
+    name: SkillName, installed: InstalledSkill, sync_command: str, *, is_required: bool
 ) -> VerifiedSkill:
     label = f"installed {version_label(installed)}".rstrip()
     verb = "locks" if is_required else "removes"

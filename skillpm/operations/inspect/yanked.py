@@ -15,6 +15,7 @@ from skillpm.formats.pin import IndexPin
 from skillpm.indexes.client.http_cache import HttpCache
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.inspect.upstream import find_yank_reason
 
 
 def find_yanked(scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
@@ -39,18 +40,9 @@ def find_index_warnings(
     for name, skill in sorted(locked.items()):
         if isinstance(skill.pin, IndexPin) and skill.version:
             releases = _read_cached_releases(scope, context, name, skill.pin)
-            if message := _yanked_message(skill, releases) or _wrong_version_message(skill, releases):
+            if message := find_yank_reason(releases, skill.version) or _wrong_version_message(skill, releases):
                 warnings[name] = message
     return warnings
-
-
-def _yanked_message(skill: LockedSkill, releases: Sequence[Release]) -> str:
-    for release in releases:
-        if release.yanked and release.version == skill.version:
-            return f"{sanitize(skill.version, 40)} was yanked" + (
-                f": {sanitize(release.reason)}" if release.reason else ""
-            )
-    return ""
 
 
 def _wrong_version_message(skill: LockedSkill, releases: Sequence[Release]) -> str:

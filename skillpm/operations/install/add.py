@@ -1,28 +1,24 @@
 """`install`: add skills to the manifest, resolve only what is new, and install it."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
-from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.json_edit import set_member
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.inspect.list import list_skills
-from skillpm.operations.install.new_requirement import NewRequirement, describe_source
-from skillpm.operations.install.request import InstallRequest
+from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
+from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.requirements.specifier_hints import EXAMPLES
-
-ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
-IndexesLoader = Callable[[], Sequence[ConfiguredIndex]]
 
 
 def install(scope: Scope, context: Context, request: InstallRequest, options: ChangeOptions) -> ChangeResult:
@@ -38,11 +34,8 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         names = [addition.name for addition in additions]
         install_options = options.install.replace(selected=names, inexact=True)
 
-        def load_indexes() -> tuple[ConfiguredIndex, ...]:
-            return configured_indexes(scope, context.settings)
-
         def edit(files: ProjectFiles) -> ProjectFiles:
-            return _add_requirements(files, additions, load_indexes, force=options.install.force)
+            return _add_requirements(scope, context, files, additions, force=options.install.force)
 
         before = read_project_files(scope, context)
         result = change(scope, context, options.replace(install=install_options, adds_indexes=True), edit)
@@ -54,7 +47,7 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
 
 
 def _add_requirements(
-    files: ProjectFiles, additions: Sequence[NewRequirement], load_indexes: IndexesLoader, *, force: bool
+    scope: Scope, context: Context, files: ProjectFiles, additions: Sequence[NewRequirement], *, force: bool
 ) -> ProjectFiles:
     """Add the requirements to the manifest. Raises `ConflictError` for a name that has another source."""
     text = files.editable_manifest
@@ -63,12 +56,14 @@ def _add_requirements(
         if existing == addition.source or is_satisfied(addition, existing):
             continue
         locked = files.lockfile.skills.get(addition.name)
-        if existing is not None and not force and not is_same_origin(addition.source, existing, locked, load_indexes()):
-            raise ConflictError(
-                f"`{addition.name}` already comes from {describe_source(existing)}",
-                where=f"{files.manifest.file}: skills.{addition.name}",
-                hint=_replace_hint(addition),
-            )
+        if existing is not None and not force:
+            indexes = configured_indexes(scope, context.settings)
+            if not is_same_origin(addition.source, existing, locked, indexes):
+                raise ConflictError(
+                    f"`{addition.name}` already comes from {describe_source(existing)}",
+                    where=f"{files.manifest.file}: skills.{addition.name}",
+                    hint=_replace_hint(addition),
+                )
         text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
     return files.with_manifest_text(text) if text != files.manifest_text and additions else files
 

@@ -15,8 +15,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes, make_fetchers
 from skillpm.operations.context.scope_permissions import load_manifest
 from skillpm.operations.context.scope_settings import read_effective_cutoff
-from skillpm.operations.install.new_requirement import NewRequirement, describe_source
-from skillpm.operations.install.request import InstallRequest
+from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.requirements.source import BundledSource, IndexSource, Source
 
 

@@ -6,20 +6,21 @@ from skillpm.core.names import SkillName, choose_install_name, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.files import is_below
+from skillpm.installer.escaping_links import find_repository_root
 from skillpm.installer.skill_file import is_skill_folder
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.install.request import NewRequirement
 from skillpm.operations.pipeline.source_policy import find_install_paths, refuse_installed
 from skillpm.requirements.source import PathSource, UrlSource
+from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 
-SPEC_SUFFIXES = (".tar.gz", ".tgz", ".zip", "/SKILL.md")
+SPEC_SUFFIXES = (*ARCHIVE_SUFFIXES, "/SKILL.md")
 
 
-def resolve_local_spec(
-    scope: Scope, context: Context, source: PathSource | UrlSource, alias: str
-) -> tuple[SkillName, PathSource | UrlSource]:
-    """Return the name of a skill in a folder or an archive, and the source with a path that others can use, too.
+def resolve_local_spec(scope: Scope, context: Context, source: PathSource | UrlSource, alias: str) -> NewRequirement:
+    """Return the requirement of a skill in a folder or an archive, with a path that others can use, too.
 
     The name is `alias`, else the name that the skill declares, else that of the folder or the file.
     """
@@ -37,7 +38,7 @@ def resolve_local_spec(
         raise UsageError(f"invalid skill name `{sanitize(declared or typed)}`", hint="choose one with --as NAME")
     if scope.kind == "project" and os.path.isabs(stored):
         context.reporter.warn(f"{stored} is outside this repository and your home folder, so others cannot install it")
-    return parse_skill_name(name), source
+    return NewRequirement(name=parse_skill_name(name), source=source)
 
 
 def find_skills(context: Context, folder: PathSource) -> list[PathSource]:
@@ -53,12 +54,7 @@ def manifest_path(scope: Scope, context: Context, path: str) -> str:
     """Return a path as the manifest stores it: relative within one git root, `~/…` below HOME, else unchanged."""
     base = os.path.realpath(os.path.dirname(scope.manifest))
     real = os.path.realpath(path)
-    root = base
-    while not os.path.lexists(os.path.join(root, ".git")) and os.path.dirname(root) != root:
-        root = os.path.dirname(root)
-    if not os.path.lexists(os.path.join(root, ".git")):
-        root = base
-    if scope.kind == "project" and is_below(real, root):
+    if scope.kind == "project" and is_below(real, find_repository_root(base)):
         relative = os.path.relpath(real, base)
         return relative if relative == "." or relative.split(os.sep)[0] == ".." else f"./{relative}"
     home = os.path.realpath(context.settings.home)

@@ -24,17 +24,17 @@ def find_plugin_skills(plugin: Plugin, folder: str, fetchers: FetcherDispatcher)
 
     Raises `NotFoundError` if there are none.
     """
-    is_remote = plugin.source is not None
-    skills = _find_remote_skills(plugin, fetchers) if is_remote else _find_local_skills(plugin, folder)
+    if plugin.source is None:
+        skills = _find_local_skills(plugin, folder)
+    else:
+        skills = _find_remote_skills(plugin, plugin.source, fetchers)
     if not skills:
         raise NotFoundError("it contains no skills")
     return skills
 
 
-def _find_remote_skills(plugin: Plugin, fetchers: FetcherDispatcher) -> list[ImportedSkill]:
-    if plugin.source is None:
-        return []
-    sources = [skill.source for skill in fetchers.list_available_skills(plugin.source, "")]
+def _find_remote_skills(plugin: Plugin, repository: GitSource, fetchers: FetcherDispatcher) -> list[ImportedSkill]:
+    sources = [skill.source for skill in fetchers.list_available_skills(repository, "")]
     by_path = {source.path: source for source in sources if isinstance(source, GitSource)}
     folders = [_join_repository_path(plugin.folder, part) for part in plugin.skills or ["skills"]]
     return [

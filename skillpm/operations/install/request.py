@@ -1,15 +1,16 @@
-"""The arguments of `install`: SPECs, and the options that replace parts of a SPEC."""
+"""The arguments of `install`, SPECs and the options that replace parts of one, and the requirements that they mean."""
 
 from collections.abc import Collection, Mapping
+from typing import assert_never
 
 from skillpm.core.git_syntax import has_credentials, is_commit
-from skillpm.core.names import is_skill_name
+from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import UsageError
 from skillpm.requirements.repository_url import with_ref
-from skillpm.requirements.source import GitSource, IndexSource, PathSource, RefKind, Source
+from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, RefKind, Source, UrlSource
 from skillpm.requirements.specifier import Specifier, parse_specifier
 
 
@@ -27,6 +28,33 @@ class InstallRequest(Value):
     # SPEC -> names of the skills that the user chose of those that it contains.
     selection: Mapping[str, Collection[str]] = EMPTY_MAPPING
     index: str = ""
+
+
+class NewRequirement(Value):
+    """A requirement to add to the manifest."""
+
+    name: SkillName
+    source: Source
+    # A name alone, which any version from any index satisfies.
+    is_bare: bool = False
+
+
+def describe_source(source: Source) -> str:
+    """Describe a source for messages."""
+    match source:
+        case GitSource():
+            at = f"#{source.ref}" if source.ref else ""
+            return f"{source.url}{at} ({source.path})" if source.path not in {"", "."} else f"{source.url}{at}"
+        case BundledSource():
+            return "the bundled skills"
+        case IndexSource():
+            return source.index_url or f"an index or the bundled skills ({source.version})"
+        case PathSource():
+            return f"{source.path} (live link)" if source.link else source.path
+        case UrlSource():
+            return source.url
+        case _:
+            assert_never(source)
 
 
 def format_skill_spec(spec: str, source: Source, name: str) -> str:

@@ -4,33 +4,34 @@ import os
 from collections.abc import Sequence
 from typing import assert_never
 
-from skillpm.core.git_syntax import has_credentials
+from skillpm.core.decoder import JsonNode
+from skillpm.core.git_syntax import FORGES, has_credentials, host_of
 from skillpm.core.names import SkillName, choose_install_name, parse_skill_name
 from skillpm.core.text import sanitize
-from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, UsageError
+from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.base import AvailableSkill
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.index_sources import ConfiguredIndex, normalize_site_url
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import IndexPin
+from skillpm.formats.well_known import WELL_KNOWN_PATH
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.install.index_specs import bundled_requirements, check_alias, index_requirement
 from skillpm.operations.install.local_specs import find_skills, resolve_local_spec
-from skillpm.operations.install.new_requirement import NewRequirement, describe_source
-from skillpm.operations.install.request import InstallRequest, format_skill_spec, parse_with_flags
-from skillpm.operations.install.site_specs import (
-    explain_not_found,
-    find_possible_site,
-    is_possible_site,
-    make_site_skills,
-    not_found_error,
-    parse_site_url,
+from skillpm.operations.install.request import (
+    InstallRequest,
+    NewRequirement,
+    describe_source,
+    format_skill_spec,
+    parse_with_flags,
 )
 from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
-from skillpm.requirements.specifier import Specifier
+from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, Specifier
+
+FILE_SUFFIXES = (*ARCHIVE_SUFFIXES, ".md")
 
 
 def list_available(scope: Scope, context: Context, request: InstallRequest) -> list[AvailableSkill]:
@@ -40,11 +41,11 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
         specifier = parse_with_flags(spec, request)
         if isinstance(specifier.source, GitSource):
             skills.extend(make_fetchers(scope, context).list_available_skills(specifier.source, specifier.page_path))
-        elif isinstance(specifier.source, UrlSource) and is_possible_site(specifier.source.url):
-            listed = make_fetchers(scope, context).list_index_skills(parse_site_url(specifier.source.url))
-            skills.extend(make_site_skills(specifier.source.url, listed or ()))
+        elif isinstance(specifier.source, UrlSource) and _is_possible_site(specifier.source.url):
+            listed = make_fetchers(scope, context).list_index_skills(_parse_site_url(specifier.source.url))
+            skills.extend(_make_site_skills(specifier.source.url, listed or ()))
             if listed is None:
-                raise not_found_error(spec, specifier.source.url)
+                raise _not_found_error(spec, specifier.source.url)
         else:
             raise UsageError(f"`{sanitize(spec)}` is neither a repository nor a site, so there is nothing to list")
     return skills
@@ -69,20 +70,20 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
     specifier = parse_with_flags(spec, request)
     fetchers = make_fetchers(scope, context)
     match specifier.source:
-        case GitSource():
-            return _select_skills(scope, context, spec, request, _fetch_git_skills(fetchers, specifier, context))
-        case UrlSource() as source if is_possible_site(source.url):
-            if (listed := fetchers.list_index_skills(parse_site_url(source.url))) is not None:
-                return _select_skills(scope, context, spec, request, make_site_skills(source.url, listed))
-            with explain_not_found(spec, source.url):
-                name, stored = resolve_local_spec(scope, context, source, request.alias)
-            return [NewRequirement(name=name, source=stored)]
+        case GitSource() as source:
+            available = _fetch_git_skills(fetchers, specifier, source, context)
+            return _select_skills(scope, context, spec, request, available)
+        case UrlSource() as source if _is_possible_site(source.url):
+            if (listed := fetchers.list_index_skills(_parse_site_url(source.url))) is not None:
+                return _select_skills(scope, context, spec, request, _make_site_skills(source.url, listed))
+            try:
+                return [resolve_local_spec(scope, context, source, request.alias)]
+            except (NotFoundError, RefusedError) as error:
+                raise _not_found_error(spec, source.url, error.message) from error
         case PathSource() as source if request.all_skills and (inside := find_skills(context, source)):
-            resolved = [resolve_local_spec(scope, context, each, "") for each in inside]
-            return [NewRequirement(name=name, source=stored) for name, stored in resolved]
+            return [resolve_local_spec(scope, context, each, "") for each in inside]
         case PathSource() | UrlSource() as source:
-            name, stored = resolve_local_spec(scope, context, source, request.alias)
-            return [NewRequirement(name=name, source=stored)]
+            return [resolve_local_spec(scope, context, source, request.alias)]
         case IndexSource() as source:
             return [index_requirement(scope, context, source, spec, request)]
         case BundledSource() as source:
@@ -92,20 +93,19 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
             assert_never(specifier.source)
 
 
-def _fetch_git_skills(fetchers: FetcherDispatcher, specifier: Specifier, context: Context) -> Sequence[AvailableSkill]:
+def _fetch_git_skills(
+    fetchers: FetcherDispatcher, specifier: Specifier, source: GitSource, context: Context
+) -> Sequence[AvailableSkill]:
     """Return the skills of a repository, or if git finds none, those of the site that the URL may mean."""
-    source = specifier.source
-    if not isinstance(source, GitSource):
-        return []
     if has_credentials(specifier.text):
         context.reporter.warn("credentials in the URL are not saved; use a git credential helper")
     try:
         return fetchers.list_available_skills(source, specifier.page_path)
     except (FetchError, NotFoundError):
-        site = find_possible_site(specifier.text, source)
+        site = _find_possible_site(specifier.text, source)
         if not site or fetchers.list_index_skills(site) is None:
             raise
-        return make_site_skills(site, [(source.skill, "")])
+        return _make_site_skills(site, [(source.skill, "")])
 
 
 def _select_skills(
@@ -199,3 +199,35 @@ def _index_url(source: IndexSource, indexes: Sequence[ConfiguredIndex]) -> str:
 
 def _locked_index_url(locked: LockedSkill | None) -> str:
     return locked.pin.index if locked is not None and isinstance(locked.pin, IndexPin) else ""
+
+
+def _is_possible_site(url: str) -> bool:
+    """Return whether a URL may be that of an index: it is remote, and does not end like the file of a skill."""
+    return "://" in url and not url.partition("?")[0].lower().endswith(FILE_SUFFIXES)
+
+
+def _parse_site_url(url: str) -> str:
+    """Return the URL of an index in the form that documents store."""
+    return normalize_site_url(JsonNode(url, "SPEC"))
+
+
+def _find_possible_site(spec: str, source: GitSource) -> str:
+    """Return the site that `https://host/path@skill` may mean if it is not a repository, or an empty string."""
+    is_plain = spec.startswith(("https://", "http://")) and not {"#", "?"} & {*spec} and ".git" not in spec
+    return _parse_site_url(source.url) if is_plain and source.skill and host_of(source.url) not in FORGES else ""
+
+
+def _make_site_skills(url: str, entries: Sequence[tuple[str, str]]) -> list[AvailableSkill]:
+    """Return the skills of a site, to choose from."""
+    return [
+        AvailableSkill(name=name, description=description, source=IndexSource(name=name, index=_parse_site_url(url)))
+        for name, description in entries
+    ]
+
+
+def _not_found_error(spec: str, url: str, reason: str = "") -> NotFoundError:
+    """Return the error for a URL that is neither a site nor a file, with the spelling of other sources."""
+    files = f"no index.json or {WELL_KNOWN_PATH} at {sanitize(_parse_site_url(url))}"
+    archive = f", and not an archive ({reason})" if reason else ""
+    hint = f"for a git repository, use git+{sanitize(url)}; the URL of an archive ends in .tar.gz or .zip"
+    return NotFoundError(f"`{sanitize(spec)}` is not a site with skills ({files}){archive}", hint=hint)

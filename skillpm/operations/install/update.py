@@ -8,8 +8,8 @@ from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.inspect.moved_tags import moved_tag_messages
 from skillpm.operations.inspect.outdated import no_update_messages
-from skillpm.operations.inspect.upstream import moved_tag_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.operations.pipeline.index_policy import select_upgrades

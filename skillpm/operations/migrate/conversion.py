@@ -1,18 +1,55 @@
 """`migrate`: turn flat files, `x.md` and `<category>/x.md`, into skills, `x/SKILL.md`, without losing anything."""
 
 import os
+from collections.abc import Iterator, Mapping
+from shlex import quote
 
-from skillpm.errors import NotFoundError
-from skillpm.files import translate_os_errors
+from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, NotFoundError
+from skillpm.files import read_text, translate_os_errors
+from skillpm.formats.legacy_metadata import LegacyMetadata
+from skillpm.formats.legacy_registry import IgnoredEntry, is_generated
+from skillpm.formats.receipt import Receipt
 from skillpm.installer.backups import back_up_legacy_registry, find_latest_registry_backup
+from skillpm.installer.layout import Layout, load_receipt
+from skillpm.installer.links.link_planner import LinkPlan
+from skillpm.installer.migration.migration_planner import FlatFileMove, plan_migration
+from skillpm.installer.migration.scanner import FlatFolder, load_legacy_registry, scan_flat_files
+from skillpm.installer.skill_file import read_skill_file
+from skillpm.installer.staging import ConvertedFile
+from skillpm.installer.transaction import ChangeSet
+from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
 from skillpm.operations.migrate.flat_files import flat_files_hint
-from skillpm.operations.migrate.plan import make_migration_plan
-from skillpm.operations.migrate.report import MigrationResult, make_result
-from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE
-from skillpm.operations.pipeline.executor import PlannedChange, execute
+from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, MAX_AGENTS_NAMED, find_present_agents
+from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
+from skillpm.operations.pipeline.local_change import plan_local_change
+
+MAX_MISMATCHES = 10
+
+
+class MigrationResult(Value):
+    """What a migration did, or would do with `--dry-run`."""
+
+    is_changed: bool
+    directory: str
+    moves: tuple[FlatFileMove, ...]
+    ignored: tuple[IgnoredEntry, ...]
+    legacy_metadata: Mapping[SkillName, LegacyMetadata]
+    skill_count: int
+    # The command that lists the skills, and the one that links them; empty if they are linked already.
+    list_command: str
+    link_command: str
+    # Newly linked skills, by agent folder.
+    linked_skills: Mapping[str, tuple[SkillName, ...]]
+    # The id of the backup of the previous registry; empty if none was made.
+    backup: str = ""
+    warnings: tuple[str, ...] = ()
+    is_dry_run: bool = False
 
 
 def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> MigrationResult:
@@ -24,21 +61,22 @@ def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> Migrati
     layout = scope.layout
     if not os.path.isdir(layout.directory):
         raise NotFoundError(f"folder not found: {layout.directory}", hint=flat_files_hint(context.settings))
-    is_interrupted = os.path.exists(layout.journal)
-    if is_interrupted and dry_run:
+    if dry_run and os.path.exists(layout.journal):
         context.reporter.warn(INTERRUPTED_CHANGE)
-    has_leftovers = is_interrupted or any(map(os.path.lexists, (layout.staging, layout.trash)))
-    if dry_run or not has_leftovers:
-        plan = make_migration_plan(scope, context)
-        if dry_run or not plan.has_changes:
-            return make_result(scope, context, plan, dry_run=dry_run)
-    before = find_latest_registry_backup(layout)
-    with lock_scope(scope, context):
-        plan = make_migration_plan(scope, context)
-        if plan.has_changes:
-            _execute(scope, context, plan.change)
-    after = find_latest_registry_backup(layout)
-    return make_result(scope, context, plan, backup="" if after == before else after)
+    result = None
+    if dry_run or not any(map(os.path.lexists, (layout.journal, layout.staging, layout.trash))):
+        result = _plan(scope, context)[0].replace(is_dry_run=dry_run)
+    if result is None or (result.is_changed and not dry_run):
+        before = find_latest_registry_backup(layout)
+        with lock_scope(scope, context):
+            result, change = _plan(scope, context)
+            if result.is_changed:
+                _execute(scope, context, change)
+        after = find_latest_registry_backup(layout)
+        result = result.replace(backup="" if after == before else after)
+    for message in (*result.warnings, *_migration_warnings(result)):
+        context.reporter.warn(message)
+    return result.replace(warnings=tuple(context.reporter.warnings))
 
 
 def _execute(scope: Scope, context: Context, change: PlannedChange) -> None:
@@ -49,3 +87,98 @@ def _execute(scope: Scope, context: Context, change: PlannedChange) -> None:
     with translate_os_errors("back up the old skills.json", layout.backups):
         back_up_legacy_registry(layout, context.reporter.log_verbose, fsync=fsync)
     execute(scope, context, change)
+
+
+def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChange]:
+    """Plan a migration. Raises `ConflictError` for a folder whose links show that it belongs to another scope."""
+    layout, receipt = scope.layout, load_receipt(scope.layout)
+    if receipt.links and scope.is_standalone:
+        raise ConflictError(
+            f"the skills in {layout.directory} are linked for agents, so the folder belongs to a scope",
+            hint=f"use that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
+        )
+    text, files = read_text(layout.registry), read_project_files(scope, context)
+    with translate_os_errors("look for flat files", layout.directory):
+        folder = scan_flat_files(layout.directory, context.settings.limits)
+    reserved, local = _reserved_names(files, receipt), _read_local_skills(layout, folder, receipt)
+    migration = plan_migration(folder, load_legacy_registry(layout, text), reserved, local)
+    moves = {move.name: move for move in migration.moves}
+    metadata = {name: metadata for name, metadata in receipt.inherited.items() if name not in moves}
+    after = receipt.replace(inherited={**migration.legacy_metadata, **metadata})
+    new_skills = {
+        name: NewSkill(content=ConvertedFile(data=move.data, mode=move.source.mode)) for name, move in moves.items()
+    }
+    change, registry = plan_local_change(scope, context.settings, files, (receipt, after), new_skills)
+    is_stale = text != registry.text and (bool(registry.entries) or (text is not None and is_generated(text)))
+    result = MigrationResult(
+        is_changed=bool(moves) or change.receipt != receipt or is_stale,
+        directory=layout.directory,
+        moves=migration.moves,
+        ignored=migration.ignored,
+        legacy_metadata=dict(sorted(migration.legacy_metadata.items())),
+        skill_count=len(registry.entries),
+        list_command=_list_command(scope),
+        link_command="" if files.agents or scope.is_standalone else _link_command(scope, context),
+        linked_skills=_group_links(change.links),
+        warnings=change.links.warnings,
+    )
+    flat_files = {name: move.source.path for name, move in moves.items()}
+    return result, change.replace(moves=ChangeSet(flat_files=flat_files))
+
+
+def _reserved_names(files: ProjectFiles, receipt: Receipt) -> dict[str, str]:
+    """Return the names that an installation will need, with the reason."""
+    reserved: dict[str, str] = dict.fromkeys(receipt.skills, "is an installed skill whose folder is missing")
+    reserved |= dict.fromkeys(files.lockfile.skills, "is locked to another source")
+    return reserved | dict.fromkeys(files.requirements, "is required by the manifest")
+
+
+def _read_local_skills(layout: Layout, folder: FlatFolder, receipt: Receipt) -> Mapping[SkillName, bytes]:
+    """Return the SKILL.md of local skills for which the receipt has no metadata of an old registry yet."""
+    contents = {}
+    for name in folder.skills:
+        if is_skill_name(name) and name not in receipt.skills and name not in receipt.inherited:
+            try:
+                contents[SkillName(name)] = read_skill_file(layout.skill_path(name))
+            except OSError:
+                continue
+    return contents
+
+
+def _migration_warnings(result: MigrationResult) -> Iterator[str]:
+    for move in result.moves:
+        for finding in move.recovered_findings:
+            yield f"{move.source.path}, line {finding.line}: {finding.message}"
+    misnamed = [move for move in result.moves if move.declared_name not in {"", move.name}]
+    for move in misnamed[:MAX_MISMATCHES]:
+        yield (
+            f"{move.source.path} declares the name `{sanitize(move.declared_name, 64)}` but becomes {move.name}/: some "
+            f"agents show one, some the other; set `name: {move.name}` in it, or rename the folder"
+        )
+    if len(misnamed) > MAX_MISMATCHES:
+        yield f"{len(misnamed) - MAX_MISMATCHES} more declare another name than that of their folder"
+    user_only = [name for name, metadata in result.legacy_metadata.items() if metadata.user_only]
+    if user_only:
+        yield (
+            f"{', '.join(user_only)}: userOnly is only in the registry, which agents do not read; to hide it from "
+            "models in agents, too, set `disable-model-invocation: true` in SKILL.md"
+        )
+
+
+def _group_links(links: LinkPlan) -> dict[str, tuple[SkillName, ...]]:
+    """Return the skills that are newly linked, by agent folder."""
+    grouped: dict[str, list[SkillName]] = {}
+    for name, folders in sorted(links.links_to_create.items()):
+        for folder in folders:
+            grouped.setdefault(folder, []).append(name)
+    return {folder: tuple(names) for folder, names in grouped.items()}
+
+
+def _link_command(scope: Scope, context: Context) -> str:
+    return scope.command("link", *(find_present_agents(scope, context)[:MAX_AGENTS_NAMED] or ["AGENT"]))
+
+
+def _list_command(scope: Scope) -> str:
+    if scope.is_standalone and scope.kind == "project":
+        return f"SKILLPM_HOME={quote(scope.root)} skillpm list -g"
+    return scope.command("list")

@@ -6,7 +6,7 @@ Most directories have none. That is visible from the names alone, so files are r
 import os
 from collections.abc import Collection, Iterator
 
-from skillpm.core.file_tree import Limits
+from skillpm.core.limits import Limits
 from skillpm.core.text import pluralize
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
@@ -24,8 +24,7 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
         return []
     # Reading them imports a YAML library.
     from skillpm.installer.migration.migration_planner import find_skill_candidates  # noqa: PLC0415
-    from skillpm.installer.migration.scanner import scan_flat_files  # noqa: PLC0415
-    from skillpm.operations.migrate.plan import load_legacy_registry  # noqa: PLC0415
+    from skillpm.installer.migration.scanner import load_legacy_registry, scan_flat_files  # noqa: PLC0415
 
     layout = Layout(directory)
     try:

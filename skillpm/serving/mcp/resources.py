@@ -15,9 +15,7 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import FileStat, to_file_stat
 from skillpm.registry.card import Card
-from skillpm.registry.snapshot import is_recent
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
 from skillpm.skillmd.frontmatter import CLOSING, OPENING, decode_text
@@ -38,28 +36,19 @@ class PublishedSkill(Value):
 
 
 class ResourcePublisher:
-    """Publishes the visible skills of a service. Entries are cached while the files are unchanged."""
+    """Publishes the visible skills of a service."""
 
     def __init__(self, service: SkillService) -> None:
         self.service = service
-        self._cache: dict[str, tuple[tuple[tuple[str, ...], tuple[FileStat, ...]], PublishedSkill]] = {}
 
     def publish(self, card: Card) -> PublishedSkill:
         """Return the entry of a skill."""
         if card.entry.get("userOnly"):
             return PublishedSkill(rejection_reason="it is reserved for users and not offered to models")
-        paths = (SKILL_FILE, *list_skill_files(card))
         try:
-            file_stats = tuple(to_file_stat(os.stat(os.path.join(card.folder, path))) for path in paths)
+            return _build_entry(card, (SKILL_FILE, *list_skill_files(card)))
         except OSError as error:
             return PublishedSkill(rejection_reason=error.strerror or "cannot be read")
-        cached = self._cache.get(card.name)
-        if cached is not None and cached[0] == (paths, file_stats):
-            return cached[1]
-        published = _build_entry(card, paths)
-        if not any(map(is_recent, file_stats)):
-            self._cache[card.name] = ((paths, file_stats), published)
-        return published
 
     def read_file(self, uri: str) -> bytes:
         """Return the content of a file.

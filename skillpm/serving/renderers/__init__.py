@@ -1,1 +1,1 @@
-"""The wording of answers to agents: one module per style, each following the host it is named after."""
+"""The wording of answers to agents: one class per style, each following the host it is named after."""

@@ -49,36 +49,30 @@ class DiscoveredSkill(NamedTuple):
     identity: tuple[int, int] | None
 
 
-class PrecedenceResult(NamedTuple):
-    """The skills that are seen, hidden, and found again by another path, each in the order of the roots."""
-
-    skills: list[FoundSkill]
-    shadowed: list[Shadowed]
-    duplicates: list[Duplicate]
-
-
 def resolve_precedence(
     discovered: Iterable[DiscoveredSkill], roots: Sequence[SearchRoot], *, keep_both: bool = False
-) -> PrecedenceResult:
-    """Decide between skills given in order of precedence.
+) -> tuple[list[FoundSkill], list[Shadowed], list[Duplicate]]:
+    """Return the skills that are seen, hidden, and found again by another path, each in the order of the roots.
 
-    `keep_both` means that the host shows skills with the same name side by side.
+    `discovered` is in order of precedence. With `keep_both`, the host shows skills with the same name side by side.
     """
-    result = PrecedenceResult([], [], [])
+    seen: list[FoundSkill] = []
+    shadowed: list[Shadowed] = []
+    duplicates: list[Duplicate] = []
     by_file: dict[tuple[int, int], FoundSkill] = {}
     by_name: dict[str, FoundSkill] = {}
     for skill, identity in discovered:
         first = skill if identity is None else by_file.setdefault(identity, skill)
         winner = by_name.get(skill.name)
         if first is not skill:
-            result.duplicates.append(Duplicate(skill.name, skill.path, first.path))
+            duplicates.append(Duplicate(skill.name, skill.path, first.path))
         elif winner is None or keep_both:
             by_name.setdefault(skill.name, skill)
-            result.skills.append(skill)
+            seen.append(skill)
         else:
             why = _explain_precedence(roots[winner.root], roots[skill.root])
-            result.shadowed.append(Shadowed(skill.name, skill.path, winner.path, why))
-    return result
+            shadowed.append(Shadowed(skill.name, skill.path, winner.path, why))
+    return seen, shadowed, duplicates
 
 
 def _explain_precedence(winner: SearchRoot, loser: SearchRoot) -> str:

@@ -1,0 +1,216 @@
+"""The styles of agent hosts, and the table of all styles. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from skillpm.core.text import sanitize
+from skillpm.errors import UsageError
+from skillpm.serving.body_modes import Mode
+from skillpm.serving.model_text import escape_markup, sanitize_line
+from skillpm.serving.renderers.base import INTRO_SENTENCES, NO_SKILLS_MESSAGE, OpenedSkill, RenderedSkill, Renderer
+
+GLM_EMPTY_CATALOG = "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
+GLM_TOOL_DESCRIPTION = (
+    "Load a reusable skill definition. Skills provide specialized instructions for common tasks. "
+    "Use list_available=true to see what skills are available."
+)
+SUPERCODE_TOOL_DESCRIPTION = f"{INTRO_SENTENCES[0]}\n\n{INTRO_SENTENCES[1]}\n{INTRO_SENTENCES[2]}"
+OMEGA_INTRODUCTION = (
+    "\n\nThese skills are available. Read a skill's file for its full instructions before using it. "
+    "Where a tool is not installed, the file says how to install it.\n\nSkills:\n"
+)
+
+
+class OpenCodeRenderer(Renderer):
+    """The wording of OpenCode's skill tool."""
+
+    name: ClassVar[str] = "opencode"
+
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
+        """Return a heading, the base directory and the body."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
+        name, folder = sanitize_line(opened.card.name), sanitize_line(opened.card.folder)
+        return "\n".join([f"## Skill: {name}", "", f"**Base directory**: {folder}", "", body]), is_truncated
+
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
+        """Return the tool's description, which is the catalog."""
+        if not skills:
+            return NO_SKILLS_MESSAGE
+        parts = [*INTRO_SENTENCES, "<available_skills>"]
+        for skill in skills:
+            name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
+            parts += ["  <skill>", f"    <name>{name}</name>"]
+            parts += [f"    <description>{description}</description>", "  </skill>"]
+        return " ".join([*parts, "</available_skills>"])
+
+    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:
+        """Return the catalog."""
+        return self.render_catalog(skills, "full")
+
+    def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
+        """Return an error that lists all visible skills."""
+        return (
+            f'Skill "{sanitize(name)}" not found. Available skills: {", ".join(map(sanitize_line, visible)) or "none"}'
+        )
+
+    def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Return title, output and metadata; an error is thrown by the host."""
+        return {"title": title, "output": text, "metadata": dict(metadata)} if ok else {"error": text}
+
+
+class BrutusRenderer(OpenCodeRenderer):
+    """The wording of BRUTUS, which copies OpenCode's with other spacing and capitalization."""
+
+    name: ClassVar[str] = "brutus"
+
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
+        """Return the tool's description, which is the catalog."""
+        if not skills:
+            return NO_SKILLS_MESSAGE
+        listed = "".join(
+            f" <skill> <name>{escape_markup(skill.card.name)}</name>"
+            f" <description>{escape_markup(skill.summary_line)}</description> </skill>"
+            for skill in skills
+        )
+        return " ".join(INTRO_SENTENCES) + f" <available_skills>{listed}</available_skills>"
+
+    def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
+        """Return an error that quotes the name as Go does and lists all visible skills."""
+        quoted = json.dumps(sanitize(name), ensure_ascii=False)
+        return f"skill {quoted} not found. Available skills: {', '.join(map(sanitize_line, visible))}"
+
+    def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
+        """Return an error with the reason."""
+        return f"failed to load skill: {reason}"
+
+
+class GlmRenderer(Renderer):
+    """The wording of GLM-CLI: every answer is enclosed in line breaks, as in its source."""
+
+    name: ClassVar[str] = "glm"
+
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
+        """Return the name, the body, and the path of the file."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
+        name, location = sanitize_line(opened.card.name), sanitize_line(opened.card.location)
+        return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*\n", is_truncated
+
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
+        """Return the list of skills with their metadata."""
+        if not skills:
+            return GLM_EMPTY_CATALOG
+        listed = "\n".join(
+            f"• **{sanitize_line(skill.card.name)}**: {skill.summary_line}{_render_metadata(skill)}" for skill in skills
+        )
+        return f'\n**Available Skills:**\n\n{listed}\n\nTo load a skill, call: skill({{ name: "skill-name" }})\n'
+
+    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
+        """Return the fixed description, which lists no skills."""
+        return GLM_TOOL_DESCRIPTION
+
+    def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
+        """Return an error that says how to list the skills."""
+        return f"Error: Skill '{sanitize(name)}' not found. Use list_available=true to see available skills."
+
+    def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Return only the text; errors are text, too."""
+        return {"result": text}
+
+
+def _render_metadata(skill: RenderedSkill) -> str:
+    """Return the textual metadata, as `(audience:maintainers, workflow:github)`."""
+    pairs = [f"{key}:{value}" for key, value in skill.card.metadata.items() if isinstance(value, str)]
+    return f" ({sanitize_line(', '.join(pairs))})" if pairs else ""
+
+
+class SuperCodeRenderer(Renderer):
+    """The wording of SuperCode: lists by category, and modes that save tokens, `compact` by default."""
+
+    name: ClassVar[str] = "supercode"
+    default_mode: ClassVar[Mode] = "compact"
+    accepts_first_match: ClassVar[bool] = True
+    no_registry_message: ClassVar[str] = "Skill registry not found. Run skill setup first."
+
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
+        """Return the body in its mode; in full mode with a heading."""
+        body, is_truncated = self._prepare_body(opened, mode, max_length)
+        return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, is_truncated
+
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
+        """Return the skills by category, in the order in which the categories first occur."""
+        groups: dict[str, list[RenderedSkill]] = {}
+        for skill in skills:
+            groups.setdefault(skill.card.category, []).append(skill)
+        lines = ["# Available Skills\n"]
+        for category, members in groups.items():
+            lines.append(f"## {sanitize_line(category)}\n")
+            for skill in members:
+                lines += _render_supercode_entry(skill, mode)
+            lines.append("")
+        return "\n".join(lines)
+
+    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
+        """Return the fixed description, which lists no skills."""
+        return SUPERCODE_TOOL_DESCRIPTION
+
+    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
+        """Return the catalog; without skills only its heading."""
+        return self.render_catalog(skills, mode)
+
+    def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
+        """Return an error without the reason."""
+        return f'Failed to load skill content for "{sanitize(name)}"'
+
+    def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Return success and data, or failure and error."""
+        return {"success": True, "data": text} if ok else {"success": False, "error": text}
+
+
+def _render_supercode_entry(skill: RenderedSkill, mode: Mode) -> list[str]:
+    name = sanitize_line(skill.card.name)
+    if mode == "toon":
+        return [f"- {name}"]
+    if mode == "compact":
+        return [f"- **{name}**: {skill.summary_line}"]
+    return [f"### {name}", skill.summary_line, f"Triggers: {sanitize_line(', '.join(skill.card.triggers))}", ""]
+
+
+class OmegaRenderer(Renderer):
+    """The block of omega's system prompt that lists the skills, installed or not, with their paths."""
+
+    name: ClassVar[str] = "omega"
+
+    def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
+        """Return only the body: the model reads the file itself."""
+        return self._prepare_body(opened, mode, max_length)
+
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
+        """Return the block; empty without skills."""
+        if not skills:
+            return ""
+        return OMEGA_INTRODUCTION + "".join(_render_omega_entry(skill) for skill in skills)
+
+
+def _render_omega_entry(skill: RenderedSkill) -> str:
+    status = "not installed" if skill.missing else "installed"
+    name, location = sanitize_line(skill.card.name), sanitize_line(skill.card.location)
+    return f"- {name} [{status}]: {sanitize_line(skill.description)} -> Read {location}\n"
+
+
+RENDERERS: dict[str, Renderer] = {
+    style.name: style
+    for style in (Renderer(), OpenCodeRenderer(), BrutusRenderer(), GlmRenderer(), SuperCodeRenderer(), OmegaRenderer())
+}
+# The default catalog is the one that the Agent Skills specification recommends.
+ALIASES = {"agentskills": "default"}
+
+
+def find_renderer(name: str) -> Renderer:
+    """Return the renderer of a style. Raises `UsageError` with the names of all styles."""
+    renderer = RENDERERS.get(ALIASES.get(name, name))
+    if renderer is None:
+        raise UsageError(
+            f"unknown style `{sanitize(name, 40)}`", hint=f"known styles: {', '.join([*RENDERERS, *ALIASES])}"
+        )
+    return renderer
