@@ -202,7 +202,8 @@ def test_many_writers_and_readers_at_once_see_whole_entries_only(store: Store) -
 
 def test_many_processes_at_once_leave_one_intact_entry(store: Store) -> None:
     program = (
-        "import sys; from skillpm.store import Store; from skillpm.core.file_tree import *\n"
+        "import sys; from skillpm.store import Store; from skillpm.core.file_tree import SourceEntry\n"
+        "from skillpm.core.limits import Limits\n"
         "from skillpm.core.tree_checks import check_tree\n"
         "tree = check_tree([SourceEntry(path='SKILL.md', data=b'x' * 100_000)], name='x', limits=Limits())\n"
         "sys.stdin.readline()\n"

@@ -112,8 +112,6 @@ ALIASES = {
     "upgrade": "update",
     "ci": "sync",
 }
-# Commands in the module of another one: the function is `disable_command` there.
-COUNTERPARTS = {"disable": "enable", "unlink": "link", "why": "tree"}
 # What npm, pip, cargo, uv, gh and skills call it: too unlike our name for a search by spelling to find it.
 SUGGESTIONS = {
     "i": "install",
@@ -216,8 +214,7 @@ def _format_names(name: str) -> str:
 
 
 def _load_command(name: str) -> click.Command:
-    module = import_module(f"skillpm.cli.commands.{COUNTERPARTS.get(name, name)}")
-    command: click.Command = getattr(module, f"{name}_command" if name in COUNTERPARTS else "command")
+    command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
     return command
 
 

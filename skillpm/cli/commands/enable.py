@@ -1,11 +1,11 @@
-"""`skillpm enable` and `skillpm disable`."""
+"""`skillpm enable`."""
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options
 from skillpm.cli.change_output import change_to_json, print_change
 from skillpm.cli.options import Invocation
-from skillpm.operations.enable import EnableResult, disable, enable
+from skillpm.operations.enable import EnableResult, enable
 
 
 @click.command(
@@ -19,24 +19,10 @@ Examples:
 @change_options
 def command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
     """Enable skills that were disabled."""
-    _print_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))
+    print_enable_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  skillpm disable pdf                  for all agent hosts
-  skillpm disable pdf --agent codex    for one agent host"""
-)
-@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="Installed skills.")
-@click.option("--agent", "agents", multiple=True, metavar="ID", help="Disable for this agent host only (repeatable).")
-@change_options
-def disable_command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
-    """Disable skills without uninstalling them: remove them from registry, links and prompts."""
-    _print_result(call, disable(call.scope, call.context, names, agents, build_change_options(call)))
-
-
-def _print_result(invocation: Invocation, result: EnableResult) -> None:
+def print_enable_result(invocation: Invocation, result: EnableResult) -> None:
     """Print the change that `enable` or `disable` made, then all disabled skills."""
     change = result.change
     if invocation.console.as_json:

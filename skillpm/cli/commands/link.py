@@ -1,4 +1,4 @@
-"""`skillpm link` and `skillpm unlink`."""
+"""`skillpm link`."""
 
 import click
 
@@ -6,7 +6,7 @@ from skillpm.cli.change_options import build_change_options, change_options
 from skillpm.cli.change_output import print_change
 from skillpm.cli.options import Invocation
 from skillpm.errors import UsageError
-from skillpm.operations.agents import link, list_agents, unlink
+from skillpm.operations.agents import link, list_agents
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 
@@ -27,18 +27,6 @@ def command(call: Invocation, agents: tuple[str, ...]) -> None:
     print_change(call, result, documents="agents of skills.json")
     if not result.actions:
         call.console.print_message("no skills to link yet; skills that you install or create later are linked at once")
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  skillpm unlink claude-code   remove its links; the skills stay installed"""
-)
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT...", help="Linked agent hosts.")
-@change_options
-def unlink_command(call: Invocation, agents: tuple[str, ...]) -> None:
-    """Remove the links of agent hosts. Links that skillpm did not create are kept."""
-    print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))
 
 
 def _missing_agent_error(scope: Scope, context: Context) -> UsageError:

@@ -1,4 +1,4 @@
-"""`skillpm tree` and `skillpm why`."""
+"""`skillpm tree`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import click
 
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import sanitize
-from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree, find_dependency_paths
+from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree
 
 
 @click.command(
@@ -31,23 +31,6 @@ def command(call: Invocation, names: tuple[str, ...]) -> None:
             call.console.print_line(line)
     if not roots:
         call.console.print_message("no skills are required here")
-
-
-@click.command(
-    epilog="""\b
-Examples:
-  skillpm why git-basics   every path from skills.json to the skill"""
-)
-@click.argument("name", help="A locked skill.")
-@scope_options
-def why_command(call: Invocation, name: str) -> None:
-    """Show which skills depend on a skill, as paths from skills.json."""
-    paths = find_dependency_paths(call.scope, call.context, name)
-    if call.console.as_json:
-        call.console.print_json({"name": name, "paths": paths})
-        return
-    for path in paths:
-        call.console.print_line(" → ".join(["skills.json", *path]))
 
 
 def _to_json(node: DependencyNode) -> dict[str, Any]:

@@ -1,0 +1,20 @@
+"""`skillpm unlink`."""
+
+import click
+
+from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_output import print_change
+from skillpm.cli.options import Invocation
+from skillpm.operations.agents import unlink
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm unlink claude-code   remove its links; the skills stay installed"""
+)
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT...", help="Linked agent hosts.")
+@change_options
+def command(call: Invocation, agents: tuple[str, ...]) -> None:
+    """Remove the links of agent hosts. Links that skillpm did not create are kept."""
+    print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))
