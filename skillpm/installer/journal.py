@@ -7,6 +7,9 @@ is deleted only if the skill made from it contains all its bytes.
 Folders are identified by inode. A rename keeps the inode, so one `lstat` shows whether a step is done, also after a
 crash. The hash over the whole journal detects corruption: a single wrong digit in an inode would otherwise make
 recovery skip a step without an error. It does not protect against an attacker, who can recompute it.
+
+Against a journal that came with a checkout, the binding protects: inode and ctime of the folder of staged documents.
+Nobody can choose a ctime, so neither a clone, an archive nor a copy of the folder can contain the right one (ADR 32).
 """
 
 import json
@@ -22,7 +25,7 @@ from skillpm.errors import DocumentError, NewerDocument
 from skillpm.files import read_text, write_document
 from skillpm.installer.layout import Layout
 
-FORMAT = 1
+FORMAT = 2
 HASH_KEY = "sha256"
 ROLES = ("receipt", "lockfile", "manifest", "registry")
 
@@ -61,8 +64,6 @@ class Journal(Value):
     consumed_backups: tuple[str, ...] = ()
     # Skill -> path of the flat file it was made from; these are deleted at the end.
     flat_files: Mapping[SkillName, str] = EMPTY_MAPPING
-    # The inode of the staging folder; 0 if it is unknown.
-    staging_inode: int = 0
 
     @property
     def agent_folders(self) -> set[str]:
@@ -85,7 +86,7 @@ def write_journal(layout: Layout, journal: Journal, *, fsync: bool) -> None:
         "returns": {folder: dict(slots) for folder, slots in journal.link_restores.items()},
         "spent": list(journal.consumed_backups),
         "flat": dict(journal.flat_files),
-        "staging": journal.staging_inode,
+        "binding": read_binding(layout),
     }
     write_document(layout.journal, json.dumps(add_hash(value)).encode(), fsync=fsync)
 
@@ -96,11 +97,31 @@ def add_hash(value: dict[str, Any]) -> dict[str, Any]:
     return {**rest, HASH_KEY: content_hash(json.dumps(rest).encode())}
 
 
-def read_journal(layout: Layout) -> Journal | None:
-    """Return the pending change, or None. Raises `DocumentError` for a damaged journal."""
+def read_binding(layout: Layout) -> str:
+    """Return what ties a journal to this folder on this machine, as `inode:ctime_ns`; empty without staged documents.
+
+    The device is left out: it may have another number after a reboot, when an interrupted change is still ours.
+    """
     try:
-        text = read_text(layout.journal)
-        return None if text is None else _parse_journal(parse_json(text, layout.journal))
+        state = os.lstat(os.path.dirname(layout.staged_document_path("receipt")))
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    return f"{state.st_ino}:{state.st_ctime_ns}"
+
+
+def read_journal(layout: Layout) -> Journal | None:
+    """Return the pending change; None if there is none, or only a journal that was not written here.
+
+    Raises `DocumentError` for a damaged journal.
+    """
+    try:
+        text, binding = read_text(layout.journal), read_binding(layout)
+        # Checked before anything is parsed: a journal from elsewhere is not read, so it cannot be damaged either.
+        if text is None or not binding or f'"{binding}"' not in text:
+            return None
+        top = parse_json(text, layout.journal)
+        journal = _parse_journal(top)
+        return journal if top.require("binding").text() == binding else None
     except NewerDocument:
         raise
     except DocumentError as error:
@@ -120,7 +141,7 @@ def _parse_journal(top: JsonNode) -> Journal:
     removals = {
         parse_skill_name(key, where=node.where): _parse_row(node, 2) for key, node in top.require("removals").items()
     }
-    flat, returns, spent, staging = (top.get(key) for key in ("flat", "returns", "spent", "staging"))
+    flat, returns, spent = (top.get(key) for key in ("flat", "returns", "spent"))
     documents = {role: node.texts() for role, node in top.require("documents").items() if role in ROLES}
     return Journal(
         puts={
@@ -143,7 +164,6 @@ def _parse_journal(top: JsonNode) -> Journal:
         flat_files={}
         if flat is None
         else {parse_skill_name(key, where=node.where): _parse_flat_path(node) for key, node in flat.items()},
-        staging_inode=staging.value if staging is not None and type(staging.value) is int else 0,
     )
 
 

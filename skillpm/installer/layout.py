@@ -67,6 +67,11 @@ class Layout:
         return os.path.join(self.internal_dir, "backup")
 
     @property
+    def rejected(self) -> str:
+        """Journals that were not written here, kept for a look."""
+        return os.path.join(self.internal_dir, "rejected")
+
+    @property
     def lock(self) -> str:
         """The lock file that serializes writers."""
         return os.path.join(self.internal_dir, "lock")

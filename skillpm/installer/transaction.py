@@ -92,7 +92,6 @@ def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str
         link_restores=change.link_restores,
         consumed_backups=change.consumed_backups,
         flat_files=change.flat_files,
-        staging_inode=read_inode(layout.staging),
     )
     with translate_os_errors("write the journal", layout.journal):
         if target.fsync:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Files, make_skill, prefix_paths
-
-from skillpm.installer.journal import add_hash
+from kit.journals import write_journal
 
 HERE = ".agent-skills"
 FLAT = "---\nname: {name}\ndescription: {says}\n---\n# {name}\n\nDo it.\n"
@@ -747,10 +746,9 @@ def test_a_planted_journal_cannot_remove_a_file_whose_content_is_not_in_its_skil
     scene.write_files(prefix_paths("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
     (scene.work / "old/away").symlink_to(scene.home, target_is_directory=True)
     scene.write("../home/same.md", "tail\n")
-    journal = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
 
     def planted(path: str) -> str:
-        scene.write("old/.skillpm/journal.json", json.dumps(add_hash(journal | {"flat": {"x": path}})))
+        write_journal(scene.work / "old", flat={"x": path})
         return scene.output("migrate", "old")
 
     assert "! warning: precious.md is not the file that became x; it is left as it is" in planted("precious.md")

@@ -12,8 +12,9 @@ from pathlib import Path
 from crash.stories import HERE, World
 from indexes.world import IndexPublisher, serve_index
 from kit import GitServer, Repository, make_skill, prefix_paths
+from kit.journals import bind_journal
 
-from skillpm.installer.journal import add_hash, read_inode
+from skillpm.installer.journal import read_inode
 
 OURS = f"{HERE}/.skillpm"
 JOURNAL = f"{OURS}/journal.json"
@@ -102,4 +103,4 @@ def _renumber(world: World) -> None:
     journal = json.loads(world.read(JOURNAL))
     for name, row in journal["puts"].items():
         row[:2] = [read_inode(str(world.work / OURS / "staging" / name)), read_inode(str(world.work / HERE / name))]
-    world.write(JOURNAL, json.dumps(add_hash(journal)))
+    bind_journal(world.work / HERE, journal)

@@ -1,6 +1,5 @@
 """Between a crash and the next command people go on working: nothing of that is lost, and nothing planted is obeyed."""
 
-import json
 import os
 import subprocess
 import sys
@@ -10,9 +9,10 @@ import pytest
 from commands.scene import CommandSandbox, create_two_skills, expected_output
 from crash.sweep import TRACER
 from crash.tracer import CANNOT_TRACE
-from kit import Repository, Sandbox
+from kit import Repository, Sandbox, make_skill, prefix_paths
+from kit.journals import write_journal
 
-from skillpm.installer.journal import add_hash
+from skillpm.core.digest import content_hash
 from skillpm.locks import hold_lock
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CANNOT_TRACE, reason="killing needs Linux's ptrace")]
@@ -39,12 +39,6 @@ def killed(scene: Sandbox, *words: str) -> None:
     command = [*TRACER, "journal.json", str(scene.root / "calls.json"), *scene.command, *words]
     subprocess.run(command, cwd=scene.work, env=scene.environment(), check=True, capture_output=True)
     assert scene.exists(JOURNAL)
-
-
-def planted(scene: CommandSandbox, **more: object) -> None:
-    """Write a journal as somebody would who knows how it is sealed."""
-    empty = {"version": 1, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
-    scene.write(JOURNAL, json.dumps(add_hash({**empty, **more})))
 
 
 def test_an_edit_becomes_a_backup(project: CommandSandbox, upstream: Repository) -> None:
@@ -194,23 +188,83 @@ def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(
     assert not project.exists(JOURNAL)
 
 
+REJECTED = (
+    "! warning: ignored the journal of a change that did not start in this directory: it was copied, or came with a "
+    "checkout; the journal is kept as WORK/.agent-skills/.skillpm/rejected/journal-1.json\n"
+)
+
+
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
-def test_a_skills_directory_that_was_copied_in_the_midst_of_a_change_says_so(
+def test_a_copy_of_an_interrupted_directory_goes_on_from_manifest_and_lockfile(
     project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
-    killed(project, *words)
+    project.write(f"{HERE}/pdf/SKILL.md", "my own words")
+    killed(project, *words, "--force")
     copy = CommandSandbox(project.copy(project.root.parent / "copy").root)
+    assert [row["state"] for row in copy.run("list", "--json").json["skills"]] == ["modified"]
 
-    assert copy.output("sync") == expected_output("""\
-! error: this skills directory was copied or restored during a change, so the change cannot be finished
-!   where: WORK/.agent-skills/.skillpm/journal.json
-!   hint: run `skillpm sync --force` to abandon that change and install what the lockfile specifies
+    said = copy.run("sync", "--force", check=True).stderr
+
+    assert REJECTED.removeprefix("! ") in said.replace(str(copy.work), "WORK")
+    assert copy.output("verify") == "! 1 of 1 skill matches the lockfile\n"
+    kept = [path.read_text() for path in (copy.work / HERE / ".skillpm/backup").glob("pdf-*/SKILL.md")]
+    assert kept == ["my own words"]
+    assert project.output("sync").endswith(FINISHED)
+
+
+FORGED_BINDINGS = ["17:1700000000000000001", "0:0", ""]
+PROJECT_FILES = (("manifest", "skills.json"), ("lockfile", "skills.lock"))
+
+
+def forge_change(project: CommandSandbox, *, binding: str = FORGED_BINDINGS[0], **parts: object) -> None:
+    """Plant what a clone can contain: another manifest and lockfile in staging, and a journal that installs them."""
+    documents = dict.fromkeys(("manifest", "lockfile"), "{}\n")
+    project.write_files({f"{HERE}/.skillpm/staging/.documents/{role}": text for role, text in documents.items()})
+    hashes = {role: [content_hash(project.read(path).encode()), content_hash(b"{}\n")] for role, path in PROJECT_FILES}
+    write_journal(project.work / HERE, binding=binding, documents=hashes, **parts)
+
+
+@pytest.mark.parametrize("binding", FORGED_BINDINGS)
+@pytest.mark.parametrize(
+    "words", [["sync", "--frozen"], ["sync"], ["update"], ["link", "claude-code"], ["registry", "build"]]
+)
+def test_the_journal_of_a_checkout_is_never_carried_out(
+    project: CommandSandbox, words: list[str], binding: str
+) -> None:
+    forge_change(project, binding=binding)
+    before = (project.read("skills.json"), project.read("skills.lock"))
+
+    said = project.run(*words, check=True).stderr
+
+    assert said.replace(str(project.work), "WORK").count(REJECTED.removeprefix("! ")) == 1
+    assert (project.read("skills.json"), project.read("skills.lock")) == before
+    assert not project.exists(JOURNAL)
+
+
+def test_readers_do_not_see_what_the_journal_of_a_checkout_promises(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(f"{HERE}/.skillpm/staging/pdf", make_skill("pdf", "Evil.")))
+    inode = (project.work / HERE / ".skillpm/staging/pdf").stat().st_ino
+    forge_change(project, puts={"pdf": [inode, 0, False, ""]})
+
+    assert "Evil." not in project.output("load", "pdf") + project.output("prompt") + project.output("list")
+
+
+def test_an_interrupted_change_that_has_to_write_the_manifest_is_not_finished_under_frozen(
+    project: CommandSandbox, upstream: Repository
+) -> None:
+    killed(project, "install", f"{upstream.file_url}@docx")
+    before = (project.read("skills.json"), project.read("skills.lock"))
+
+    assert project.output("sync", "--frozen") == expected_output("""\
+! error: an interrupted change has still to write the manifest, which --frozen and --locked forbid
+!   where: WORK/skills.json
+!   hint: run `skillpm sync` without them to finish that change
 [1]
 """)
-    copy.run("sync", "--force", check=True)
-    assert copy.output("verify") == "! 1 of 1 skill matches the lockfile\n"
+    assert (project.read("skills.json"), project.read("skills.lock")) == before
     assert project.output("sync").endswith(FINISHED)
+    assert "docx" in project.read("skills.json")
 
 
 def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: CommandSandbox, upstream: Repository) -> None:
@@ -254,7 +308,7 @@ def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
 def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: CommandSandbox) -> None:
     ours = f"{HERE}/.skillpm"
     project.write(f"{ours}/backup/pre-commit-1", "#!/bin/sh\necho evil\n")
-    planted(project, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
+    write_journal(project.work / HERE, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
 
     assert project.output("sync") == expected_output("""\
 ! error: the interrupted change writes to .git/hooks, where no agent reads skills
@@ -268,10 +322,10 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
 
 
 def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: CommandSandbox) -> None:
-    planted(project, version=2)
+    write_journal(project.work / HERE, version=3)
     before = project.full_snapshot
     newer = expected_output("""\
-! error: unsupported format 2; this version of skillpm reads up to 1
+! error: unsupported format 3; this version of skillpm reads up to 2
 !   where: WORK/.agent-skills/.skillpm/journal.json
 !   hint: upgrade skillpm: pip install --upgrade agent-skillpm
 [1]
@@ -288,7 +342,7 @@ def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: C
 
 @pytest.mark.parametrize("slot", ["../../../evil-1", "pre-commit", "pre-commit-x", "-1"])
 def test_a_journal_names_backups_and_never_paths(project: CommandSandbox, slot: str) -> None:
-    planted(project, spent=[slot])
+    write_journal(project.work / HERE, spent=[slot])
     before = project.full_snapshot
 
     assert project.run("sync").code == 1
@@ -298,7 +352,7 @@ def test_a_journal_names_backups_and_never_paths(project: CommandSandbox, slot: 
 def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: CommandSandbox) -> None:
     project.write(f"{HERE}/pdf/SKILL.md", "my own words")
     project.run("sync", "--force", check=True)
-    planted(project, spent=["pdf-1"])
+    write_journal(project.work / HERE, spent=["pdf-1"])
 
     project.run("sync", check=True)
 

@@ -16,19 +16,22 @@ from skillpm.operations.context.scope import Scope
 
 
 @contextmanager
-def lock_scope(scope: Scope, context: Context, *, force: bool = False) -> Iterator[None]:
+def lock_scope(
+    scope: Scope, context: Context, *, force: bool = False, may_write_documents: bool = True
+) -> Iterator[None]:
     """Hold a scope's lock. First finish the change that an interrupted command left, then remove its temporary files.
 
     If the body raises, what it staged is removed, and so is a skills directory that did not exist before.
 
     `force` abandons a change that cannot be finished because what was staged for it is gone; never one of a newer
-    skillpm, which can finish it.
+    skillpm, which can finish it. Without `may_write_documents`, a change that still has to write manifest or lockfile
+    is not finished: `ConflictError`.
     """
     layout = scope.layout
     is_new = not os.path.isdir(layout.internal_dir)
     try:
         with hold_lock(layout.lock, context.settings.lock_timeout, layout.directory, context.reporter.warn):
-            _finish_interrupted_change(scope, context, force=force)
+            _finish_interrupted_change(scope, context, force=force, may_write_documents=may_write_documents)
             try:
                 yield
             except BaseException:
@@ -44,12 +47,12 @@ def lock_scope(scope: Scope, context: Context, *, force: bool = False) -> Iterat
         raise
 
 
-def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool) -> None:
+def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool, may_write_documents: bool) -> None:
     layout, warn = scope.layout, context.reporter.warn
     with translate_os_errors("clean up", layout.directory):
         _remove_temporary_files(scope, context)
     try:
-        if recover(scope.target(context.settings), warn):
+        if recover(scope.target(context.settings), warn, may_write_documents=may_write_documents):
             warn("finished an interrupted change first")
     except SkillpmError as error:
         if not force or isinstance(error, NewerDocument):

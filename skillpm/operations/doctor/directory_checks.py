@@ -8,7 +8,7 @@ from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.legacy_registry import is_generated
 from skillpm.installer.journal import read_journal
-from skillpm.installer.layout import load_receipt
+from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.leftovers import find_temporary_files
 from skillpm.locks import is_held
 from skillpm.operations.context.project_files import read_project_files
@@ -74,36 +74,39 @@ def check_project_files(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnos
 
 
 def check_journal(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
-    """Find an interrupted change, and leftovers of killed commands."""
-    layout = scope.layout
+    """Find an interrupted change, a journal from elsewhere, and leftovers of killed commands."""
+    layout, hint = scope.layout, f"run `skillpm doctor --fix{scope.flag}`"
     if os.path.lexists(layout.undeletable):
-        message, hint = "files of replaced skills that skillpm may not delete", "delete them as their owner"
-        yield Diagnostic(message=message, where=layout.undeletable, hint=hint, is_note=True)
-    hint = f"run `skillpm doctor --fix{scope.flag}`"
-    if os.path.lexists(layout.journal):
-        if is_held(layout.lock):
+        message, remedy = "files of replaced skills that skillpm may not delete", "delete them as their owner"
+        yield Diagnostic(message=message, where=layout.undeletable, hint=remedy, is_note=True)
+    if os.path.lexists(layout.rejected):
+        message, remedy = "journals that were not written here, kept for a look", f"{hint} to delete them"
+        yield Diagnostic(message=message, where=layout.rejected, hint=remedy, is_note=True)
+    if is_held(layout.lock):
+        if os.path.lexists(layout.journal):
             message = f"a change is in progress ({_lock_holder(scope)})"
             yield Diagnostic(message=message, where=layout.directory, is_note=True)
-            return
-        try:
-            read_journal(layout)
-        except SkillpmError as error:
-            hint = error.hint if isinstance(error, NewerDocument) else hint
-            yield Diagnostic(message=error.message, where=error.where, hint=hint)
-        else:
-            hint = f"{hint}, or any command that writes"
-            yield Diagnostic(message="a change was interrupted", where=layout.journal, hint=hint)
-    elif not is_held(layout.lock):
-        hint = f"{hint}, or any command that writes"
-        documents = [
-            *scope.target(doctor.settings).documents.values(),
-            layout.journal,
-            layout.stat_cache,
-            layout.gitignore,
-        ]
+    elif os.path.lexists(layout.journal):
+        yield _check_pending_change(layout, hint)
+    else:
+        ours = (layout.journal, layout.stat_cache, layout.gitignore)
+        documents = [*scope.target(doctor.settings).documents.values(), *ours]
         folders = [path for path in (layout.staging, layout.trash) if os.path.lexists(path)]
         for path in [*folders, *find_temporary_files(documents)]:
-            yield Diagnostic(message="left by a killed command", where=path, hint=hint)
+            message, remedy = "left by a killed command", f"{hint}, or any command that writes"
+            yield Diagnostic(message=message, where=path, hint=remedy)
+
+
+def _check_pending_change(layout: Layout, hint: str) -> Diagnostic:
+    try:
+        journal = read_journal(layout)
+    except SkillpmError as error:
+        hint = error.hint if isinstance(error, NewerDocument) else hint
+        return Diagnostic(message=error.message, where=error.where, hint=hint)
+    message = "a change was interrupted"
+    if journal is None:
+        message = "the journal of a change that did not start in this directory; it is ignored"
+    return Diagnostic(message=message, where=layout.journal, hint=f"{hint}, or any command that writes")
 
 
 def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:

@@ -91,8 +91,9 @@ def _repair_journal(scope: Scope, context: Context, report: Report) -> None:
         with _lock_directory(scope, context), translate_os_errors("repair the journal", layout.journal):
             back_up_abandoned_change(layout, report)
             _back_up_damaged(layout, layout.journal, report)
-    with lock_scope(scope, context):
-        pass  # taking the lock completes an interrupted change and removes leftovers
+    # Taking the lock completes an interrupted change and removes leftovers; a journal from elsewhere is rejected.
+    with lock_scope(scope, context), translate_os_errors("delete rejected journals", layout.rejected):
+        remove_tree(layout.rejected)
 
 
 def _repair_links(scope: Scope, context: Context, _: Report) -> None:

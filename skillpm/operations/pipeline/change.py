@@ -154,7 +154,9 @@ def _plan_and_execute(
             execute(scope, context, fetch_change(scope, context, plan, make_fetchers(scope, context)))
         return plan
 
-    with lock_scope(scope, context, force=options.install.force):
+    policy = options.lock_policy
+    may_write_documents = not (policy.frozen or policy.locked)
+    with lock_scope(scope, context, force=options.install.force, may_write_documents=may_write_documents):
         return retry_if_changed(plan_and_execute)
 
 
