@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
-from skillpm.core.digest import Digest, is_content_hash
+from skillpm.core.digest import Digest, compute_digest, is_content_hash
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
@@ -45,6 +45,8 @@ class Receipt(Value):
     copies: Mapping[SkillName, Digest] = EMPTY_MAPPING
     # Agent folders and their parents that were created for links, and are removed with the last one.
     folders: tuple[str, ...] = ()
+    # Skills whose entry was not believed when the receipt was read. Never written.
+    disbelieved: tuple[SkillName, ...] = ()
 
     def copy_digest(self, name: SkillName) -> Digest | None:
         """Return the digest of the copy of a skill in an agent's folder when it was made; None if unknown."""
@@ -53,12 +55,19 @@ class Receipt(Value):
 
 
 def read_receipt(text: str, file: str) -> Receipt:
-    """Parse a receipt. Raises `DocumentError`, also for an unknown key."""
+    """Parse a receipt. Raises `DocumentError`, also for an unknown key.
+
+    A skill's digest follows from the hashes of its files. An entry in which it does not is left out, as if it had been
+    lost: a receipt that came with a checkout must not pass other files off as the locked ones.
+    """
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
+    skills = read_by_name(top.require("skills"), _read_skill)
+    believed = {name: skill for name, skill in skills.items() if _adds_up(skill)}
     return Receipt(
-        skills=read_by_name(top.require("skills"), _read_skill),
+        skills=believed,
+        disbelieved=tuple(sorted(skills.keys() - believed.keys())),
         links={folder: _read_links(node) for folder, node in top.require("links").items()},
         inherited=read_by_name(top.get("inherited"), read_legacy_metadata),
         copies=read_by_name(top.get("copies"), JsonNode.digest),
@@ -95,6 +104,11 @@ def _read_skill(node: JsonNode) -> InstalledSkill:
         version=node.text_or("version"),
         files={path: _read_file(path, part) for path, part in node.require("files").items()},
     )
+
+
+def _adds_up(skill: InstalledSkill) -> bool:
+    files = ((path, file.sha256) for path, file in skill.files.items())
+    return not skill.files if skill.digest is None else skill.digest == compute_digest(files)
 
 
 def _read_file(path: str, node: JsonNode) -> InstalledFile:

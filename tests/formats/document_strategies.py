@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from skillpm.core.digest import Digest
+from skillpm.core.digest import Digest, compute_digest
 from skillpm.core.names import RESERVED_NAMES, SkillName
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.formats.legacy_metadata import REQUIREMENT_KINDS, LegacyMetadata
@@ -63,9 +63,16 @@ lockfiles = st.builds(
 )
 
 files = st.builds(InstalledFile, sha256=hashes, size=st.integers(0, 2**40), executable=st.booleans(), link=texts)
-installed_skills = st.builds(
-    InstalledSkill, pin=stored_pins, digest=digests, version=texts, files=st.dictionaries(folders, files, max_size=3)
-) | st.builds(InstalledSkill, pin=live_links, digest=st.none())
+
+
+def _install(pin: Pin, version: str, installed: dict[str, InstalledFile]) -> InstalledSkill:
+    digest = compute_digest((path, file.sha256) for path, file in installed.items())
+    return InstalledSkill(pin=pin, digest=digest, version=version, files=installed)
+
+
+installed_skills = st.builds(_install, stored_pins, texts, st.dictionaries(folders, files, max_size=3)) | st.builds(
+    InstalledSkill, pin=live_links, digest=st.none()
+)
 links = st.dictionaries(names, st.sampled_from(LINK_KINDS), min_size=1, max_size=3)
 receipts = st.builds(
     Receipt,

@@ -8,7 +8,7 @@ import pytest
 from formats.document_strategies import EXAMPLES, receipts
 from hypothesis import given
 
-from skillpm.core.digest import Digest
+from skillpm.core.digest import compute_digest
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.legacy_metadata import LegacyMetadata
@@ -17,7 +17,7 @@ from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, read
 
 PDF, MINE = SkillName("pdf"), SkillName("mine")
 HASH = "f00dfeed" * 8
-DIGEST = Digest(f"sha256:{HASH}")
+DIGEST = compute_digest([("SKILL.md", HASH), ("scripts/run.sh", HASH)])
 RECEIPT = Receipt(
     skills={
         PDF: InstalledSkill(
@@ -196,3 +196,20 @@ def test_a_newer_receipt_is_rejected() -> None:
         "unsupported format 2; this version of skillpm reads up to 1",
         "receipt.json",
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f'"sha256": "{HASH}"', f'"sha256": "{HASH[::-1]}"'),
+        (f'"digest": "{DIGEST}"', f'"digest": "sha256:{HASH}"'),
+        ('"SKILL.md"', '"OTHER.md"'),
+        ('"files": {}', '"files": {"SKILL.md": {"sha256": "' + HASH + '", "size": 1}}'),
+    ],
+)
+def test_an_entry_that_does_not_add_up_is_as_good_as_lost(old: str, new: str) -> None:
+    read = read_receipt(TEXT.replace(old, new, 1), "receipt.json")
+
+    assert len(read.disbelieved) == 1
+    assert read.skills == {name: skill for name, skill in RECEIPT.skills.items() if name not in read.disbelieved}
+    assert read.links == RECEIPT.links

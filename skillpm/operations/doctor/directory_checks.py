@@ -113,12 +113,15 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check the receipt; a missing one is a problem if folders of locked skills exist."""
     hint = f"run `skillpm doctor --fix{scope.flag}` to adopt the skills that match the lockfile"
     try:
-        load_receipt(scope.layout)
+        disbelieved = load_receipt(scope.layout).disbelieved
     except NewerDocument:
         raise
     except SkillpmError as error:
         yield Diagnostic(message=f"the receipt is damaged: {error.message}", where=error.where, hint=hint)
         return
+    if disbelieved:
+        message = f"entries of the receipt whose digest is not that of their files: {_format_names(disbelieved)}"
+        yield Diagnostic(message=message, where=scope.layout.receipt, hint=hint)
     if not os.path.lexists(scope.layout.receipt) and not os.path.lexists(scope.layout.journal):
         locked = read_project_files(scope, doctor.context).lockfile.skills
         present = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill_path(name))]

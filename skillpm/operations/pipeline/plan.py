@@ -231,6 +231,6 @@ def _plan_documents(
     if registry.built is not None:
         if lockfile.skills or registry.built.entries or registry.before:
             texts["registry"] = (registry.before, registry.built.text)
-        if after != receipt:
+        if after != receipt or receipt.disbelieved:
             texts["receipt"] = ("", write_receipt(after))
     return {role: new for role, (old, new) in texts.items() if new is not None and new != old}
