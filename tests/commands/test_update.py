@@ -1,10 +1,16 @@
 """`skillpm update`: the newest that the manifest allows."""
 
+import json
 import os
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Repository
+
+from skillpm.core.digest import compute_digest, content_hash
+
+INSTALLED = ".agent-skills/code-review"
+RECEIPT = ".agent-skills/.skillpm/receipt.json"
 
 
 def say(upstream: Repository, text: str) -> str:
@@ -126,9 +132,15 @@ def test_an_unknown_name_is_reported_with_the_closest_match(following: CommandSa
 def test_a_bundled_skill_follows_the_tool(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
     digest = project.read_json("skills.lock")["skills"]["code-review"]["digest"]
-    older = "sha256:" + "0" * 64
     # As if the tool was upgraded since: an older version is locked and installed.
-    for document in ("skills.lock", ".agent-skills/.skillpm/receipt.json"):
+    receipt = project.read_json(RECEIPT)
+    files = receipt["skills"]["code-review"]["files"]
+    project.write(f"{INSTALLED}/SKILL.md", project.read(f"{INSTALLED}/SKILL.md") + "An older text.\n")
+    data = (project.work / INSTALLED / "SKILL.md").read_bytes()
+    files["SKILL.md"] |= {"sha256": content_hash(data), "size": len(data)}
+    older = compute_digest((path, file["sha256"]) for path, file in files.items())
+    project.write(RECEIPT, json.dumps(receipt))
+    for document in ("skills.lock", RECEIPT):
         project.write(document, project.read(document).replace(digest, older).replace('"1.0.0"', '"0.9.0"'))
 
     assert project.run("sync", "--frozen").code == 0
