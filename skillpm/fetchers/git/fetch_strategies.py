@@ -11,30 +11,32 @@ partial clone can succeed and bring nothing (docs/adr/0003-git.md).
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.git_syntax import short_commit
 from skillpm.core.limits import Limits
+from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, NotFoundError, OfflineError, RefusedError, SkillpmError
+from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
 from skillpm.fetchers.base import too_large_error
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.objects import GITLINK
-from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
-from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, find_folder_id, walk_tree
+from skillpm.fetchers.git.repository import Repository, cached_ref
+from skillpm.fetchers.git.tree_proof import check_trees
+from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, walk_tree
+from skillpm.formats.pin import GitPin
 
 
 class WantedFolder(Value):
     """A folder to fetch completely: the skill's name, its tree id, and the commit and ref to find it by.
 
-    `path` is set for a locked skill: the folder in the commit that should have this tree.
+    `pin` is set for a locked skill, whose commit should have this tree.
     """
 
     name: str
     tree: str
     commit: str
     ref: str
-    path: str = ""
+    pin: GitPin | None = None
 
 
 class CacheState(Value):
@@ -155,44 +157,9 @@ def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> S
 
 
 def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
-    """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it.
-
-    A commit never changes, so the lockfile must have been edited.
-    """
-    for want in folders:
-        if not want.path or want.tree not in state.missing_trees:
-            continue
-        actual = _read_tree_id(repository, want.commit, want.path)
-        if actual not in {None, want.tree}:
-            raise DigestMismatch(
-                want.name,
-                locked=f"tree {short_commit(want.tree)}",
-                actual=f"tree {short_commit(actual)}" if actual else "no such folder",
-                origin=f"{repository.url} at {short_commit(want.commit)}"
-                f"{'' if want.path == '.' else f', {sanitize(want.path)}'}",
-                key="source.tree",
-                advice=EDITED_LOCK_HINT,
-            )
-
-
-def _read_tree_id(repository: Repository, commit: str, path: str) -> str | None:
-    """Return a folder's tree id in a commit; empty if the folder does not exist, None if objects are not cached."""
-    reader = repository.reader
-    item = reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
-    if item is None or item.kind != "commit":
-        return None
-    tree = item.data[5 : item.data.index(b"\n")].decode()
-    for part in path.split("/") if path != "." else ():
-        if reader.read_sizes([tree])[tree] is None:
-            return None
-        try:
-            child = find_folder_id(reader, tree, part)
-        except TreeTooLarge:
-            return None
-        if child is None:
-            return ""
-        tree = child
-    return tree
+    """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it."""
+    missing = {SkillName(want.name): want.pin for want in folders if want.tree in state.missing_trees}
+    check_trees(repository, {name: pin for name, pin in missing.items() if pin is not None})
 
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.digest import shorten_distinct_digests
+from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
@@ -24,8 +24,10 @@ from skillpm.fetchers.git.skill_finder import (
 )
 from skillpm.fetchers.git.tagged_releases import ReleaseHandler, read_tagged_releases
 from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
+from skillpm.fetchers.git.tree_proof import prove_trees
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.requirements.source import GitSource
@@ -40,6 +42,7 @@ class GitFetcher:
     def __init__(self, settings: Settings, store: Store, reporter: Reporter, cache: str) -> None:
         self.settings = settings
         self.store = store
+        self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
         self.repositories = RepositoryPool(settings, reporter, cache)
 
@@ -72,7 +75,7 @@ class GitFetcher:
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             try:
-                fetched = self._store_skills(repository, {name: pins[name] for name in names})
+                fetched = self._fetch_locked(repository, {name: pins[name] for name in names}, locked)
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
@@ -82,6 +85,8 @@ class GitFetcher:
                     shown, actual = shorten_distinct_digests(expected or "", skill.digest or "")
                     origin, advice = summarize_pin(pins[name]), EDITED_LOCK_HINT
                     raise DigestMismatch(name, locked=shown, actual=actual, origin=origin, advice=advice)
+            for name in names:
+                self.proofs.add(pins[name], locked[name].digest or Digest(""))
             return fetched
 
         self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
@@ -155,13 +160,28 @@ class GitFetcher:
             pins[name] = GitPin(
                 url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
             )
-        return self._store_skills(repository, pins)
+        fetched = self._store_skills(repository, pins)
+        for name, pin in pins.items():  # the trees were read from the commits
+            self.proofs.add(pin, fetched[name].digest or Digest(""))
+        return fetched
 
-    def _store_skills(self, repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, FetchedSkill]:
+    def _fetch_locked(
+        self, repository: Repository, pins: Mapping[SkillName, GitPin], locked: Mapping[SkillName, LockedSkill]
+    ) -> dict[SkillName, FetchedSkill]:
+        """Fetch what the store lacks, and prove what was not proved here before. Raises `OfflineError`."""
+        digests = {name: locked[name].digest or Digest("") for name in pins}
+        unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(pin, digests[name])}
+        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.tree)}
+        with prove_trees(repository, unproved, self.reporter):
+            return self._store_skills(repository, wanted, is_locked=True)
+
+    def _store_skills(
+        self, repository: Repository, pins: Mapping[SkillName, GitPin], *, is_locked: bool = False
+    ) -> dict[SkillName, FetchedSkill]:
         """Fetch the pinned folders, check each of them, and add it to the store."""
         limits = self.settings.limits
         folders = [
-            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, path=pin.path)
+            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, pin=pin if is_locked else None)
             for name, pin in pins.items()
         ]
         state = fetch_missing(repository, folders, limits)

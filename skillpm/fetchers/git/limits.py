@@ -42,10 +42,16 @@ class GitLimits(RetryPolicy):
     """Limits of one request to a server; `check_progress` is called several times a second, and may raise."""
 
     def __init__(
-        self, what: str, seconds: float, max_bytes: int = 0, check_progress: Callable[[], None] | None = None
+        self,
+        what: str,
+        seconds: float,
+        max_bytes: int = 0,
+        check_progress: Callable[[], None] | None = None,
+        stop_on: str = "",
     ) -> None:
         super().__init__(what, seconds)
         self.max_bytes = max_bytes
+        self.stop_on = stop_on
         self._check_progress = check_progress
 
     def check(self) -> None:

@@ -201,6 +201,8 @@ class GitProcesses:
                             raise FetchError("interrupted") from None
                         deadline.check()
                         deadline.check_usage(child.pid, os.fstat(stderr).st_size)
+                        if deadline.stop_on and deadline.stop_on in (printed := read_stderr(stderr)):
+                            raise GitFailed(printed) from None
             except BaseException:
                 kill_process(child)
                 raise

@@ -95,7 +95,7 @@ class Remote:
         self._send_token = True
         self._max_bytes = context.settings.limits.download
 
-    def run(self, args: Sequence[str], data: bytes | None = None) -> bytes:
+    def run(self, args: Sequence[str], data: bytes | None = None, *, stop_on: str = "") -> bytes:
         """Run a git command that contacts the server; retry if the server is busy or the connection is lost.
 
         Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
@@ -109,7 +109,7 @@ class Remote:
             *args,
         ]
         with capture_headers(self.url, context.folder) as self._headers:
-            limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress)
+            limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress, stop_on)
             attempt = 1
             while True:
                 try:

@@ -37,6 +37,7 @@ class Repository:
         self.url = url
         self.path = path
         self.context = context
+        self._lock_fd = lock_fd
         settings = context.settings
         self._environment = build_base_environment(settings.environ, settings.git_environ, context.config.file)
         self._remote = Remote(url, path, self._environment, context, lock_fd)
@@ -50,14 +51,22 @@ class Repository:
             self._reader = ObjectReader(self.context.processes, words, self._environment, self.context.folder)
         return self._reader
 
+    def open_again(self) -> "Repository":
+        """Return a second client of the same cache, for another thread."""
+        return Repository(self.url, self.path, self.context, self._lock_fd)
+
     def close(self) -> None:
         """End the reading process; the next use starts a new one, which sees the packs fetched since."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
-    def fetch(self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = ()) -> None:
+    def fetch(
+        self, options: Sequence[str], refs: Sequence[str] = (), ids: Iterable[str] = (), stop_on: str = ""
+    ) -> None:
         """Fetch refs and objects in one request. `ids` go over stdin: object ids, or refs too many for arguments.
+
+        Git is stopped when it prints `stop_on`, which raises `GitFailed`.
 
         Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """
@@ -72,7 +81,7 @@ class Repository:
             *refs,
         ]
         self.close()
-        self._remote.run(words, data or None)
+        self._remote.run(words, data or None, stop_on=stop_on)
 
     def fetch_all(self) -> None:
         """Fetch all branches and tags with their complete history: the last resort."""

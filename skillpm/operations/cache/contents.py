@@ -9,10 +9,12 @@ import stat
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+from skillpm.core.digest import Digest
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.git.repository_cache import GitCache
+from skillpm.fetchers.proofs import Proofs
 from skillpm.files import is_process_alive, read_text
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.pin import GitPin
@@ -20,8 +22,8 @@ from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Store
 
-Bucket = Literal["store", "git", "http", "search"]
-BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search"}
+Bucket = Literal["store", "git", "http", "search", "proofs"]
+BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search", "proofs": "proofs"}
 STORE_ENTRY_NAME = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 HTTP_RESPONSE_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
 CATALOG_NAME = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
@@ -72,6 +74,7 @@ def inspect_cache(settings: Settings) -> CacheContents:
         *_git_entries(settings),
         *_flat_entries(settings, "http", HTTP_RESPONSE_NAME),
         *_flat_entries(settings, "search", CATALOG_NAME),
+        *_flat_entries(settings, "proofs", HTTP_RESPONSE_NAME),
         *_lock_entries(settings),
     ]
     own = _format_number(os.path.basename(settings.cache_dir)) or 0
@@ -91,6 +94,7 @@ def inspect_cache(settings: Settings) -> CacheContents:
 def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]:
     """Return the cache paths of everything locked in these scopes; unreadable lockfiles are skipped."""
     store, git = Store(_bucket_dir(settings, "store")), GitCache(_bucket_dir(settings, "git"))
+    proofs = Proofs(settings.cache_dir)
     paths: set[str] = set()
     for scope in scopes:
         try:
@@ -103,6 +107,7 @@ def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]
                 paths.add(store.path(skill.digest, variant_of(skill.pin)))
             if isinstance(skill.pin, GitPin):
                 paths.add(git.path_for(skill.pin.url))
+                paths.add(proofs.path(skill.pin, skill.digest or Digest("")))
     return paths
 
 

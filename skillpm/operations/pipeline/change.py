@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
+from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
@@ -170,7 +171,8 @@ def _make_plan(
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
     _report_warnings(context, plan)
     raise_if_blocked(scope, plan.actions, plan.links, {*files.lockfile.skills, *plan.receipt.skills}, options.install)
-    refuse_unconfigured(scope, plan.files, lockfile, plan.find_missing(context.store), settings)
+    missing = plan.find_missing(context.store, Proofs(settings.cache_dir))
+    refuse_unconfigured(scope, plan.files, lockfile, missing, settings)
     warnings = []
     if "lockfile" in plan.documents and not added:
         warnings += [missing_index_message(scope, files, index) for index in user_only]

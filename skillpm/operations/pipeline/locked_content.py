@@ -8,6 +8,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, OfflineError, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.staging import LiveLink, SkillContent
@@ -34,7 +35,9 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     written = plan.written_skills
     needs_backup = {action.name: action.needs_backup for action in plan.actions if action.name in written}
     locked = {name: plan.lockfile.skills[name] for name in sorted(written)}
-    if missing := fetchers.fetch({name: locked[name] for name in sorted(plan.find_missing(context.store))}):
+    if missing := fetchers.fetch(
+        {name: locked[name] for name in sorted(plan.find_missing(context.store, Proofs(context.settings.cache_dir)))}
+    ):
         raise OfflineError(missing)
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)

@@ -9,6 +9,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.fetchers.base import variant_of
+from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
@@ -64,11 +65,15 @@ class InstallPlan(Value):
         writing = (action for action in self.actions if action.verb in {"add", "update"})
         return {action.name for action in writing if self._needs_files(action)}
 
-    def find_missing(self, store: Store) -> set[SkillName]:
-        """Return the skills to write whose content is not in the store, so that it has to be fetched."""
+    def find_missing(self, store: Store, proofs: Proofs) -> set[SkillName]:
+        """Return the skills to write whose content has to be fetched, or proved to be that of the locked commit."""
         skills = ((name, self.lockfile.skills[name]) for name in self.written_skills)
-        contents = ((name, skill.digest, variant_of(skill.pin)) for name, skill in skills)
-        return {name for name, digest, variant in contents if digest is not None and not store.has(digest, variant)}
+        return {
+            name
+            for name, skill in skills
+            if skill.digest is not None
+            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(skill.pin, skill.digest))
+        }
 
     def _needs_files(self, action: Action) -> bool:
         """Return whether files must be written: not if the commit has changed, and the folder's tree has not."""
