@@ -9,6 +9,7 @@ from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 BY_NAME = ["info", "ls-refs", "fetch"]
 BY_ID = ["info", "fetch"]
+PROOF = ["info", "fetch"]  # the commit, and the trees above the folders
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_a_first_install_takes_five_requests(
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
-def test_a_locked_install_takes_two_requests_per_repository(
+def test_a_locked_install_takes_four_requests_per_repository(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
 ) -> None:
     project.run("install", url, "--all", check=True)
@@ -38,7 +39,7 @@ def test_a_locked_install_takes_two_requests_per_repository(
 
     twin.run("sync", "--frozen", check=True)
 
-    assert take_requests(server) == BY_ID
+    assert sorted(take_requests(server)) == sorted([*BY_ID, *PROOF])
     for name in ("ocr", "pdf", "web"):
         assert twin.installed_files(name) == upstream.read_files(f"skills/{name}")
 
@@ -209,7 +210,7 @@ def test_little_is_received_of_a_large_repository(server: GitServer, project: Pr
     locked = server.bytes_out
 
     assert twin.installed_files("pdf") == large.read_files("skills/pdf")
-    assert (unlocked < shallow_clone / 5, locked < 2000) == (True, True), (shallow_clone, unlocked, locked)
+    assert (unlocked < shallow_clone / 5, locked < 3000) == (True, True), (shallow_clone, unlocked, locked)
 
 
 def test_http_and_file_urls_have_separate_caches(

@@ -115,6 +115,8 @@ class Remote:
                 try:
                     return self._run_once(args, data, limits)
                 except GitFailed as failed:
+                    if stop_on and stop_on in failed.stderr:
+                        raise
                     # The kernel kills git at the file size limit; that is the reason to report, not git's last words.
                     self._check_progress()
                     kinds = failed.kinds

@@ -3,14 +3,14 @@
 Two requests of a few kB, made beside the fetch of the content.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, translate_error
@@ -22,20 +22,26 @@ NO_FILTER = "filtering not recognized by server"
 
 
 @contextmanager
-def prove_trees(repository: Repository, pins: Mapping[SkillName, GitPin], reporter: Reporter) -> Iterator[None]:
+def prove_trees(
+    repository: Repository, pins: Mapping[SkillName, GitPin], reporter: Reporter
+) -> Iterator[Callable[[], None]]:
     """Prove the trees of these pins when the body, which fetches their content, is done.
+
+    Yields a function that waits for the fetch of the proof, if there is one.
 
     Raises `DigestMismatch` for a tree that is not that of its commit, and `NotFoundError` if the server does not have a
     commit. A server that cannot send commits without contents proves nothing, which is reported.
     """
     unproved = [pin for pin in pins.values() if read_tree_id(repository, pin.commit, pin.path) is None]
-    if not unproved or repository.context.settings.offline:
-        yield
+    if unproved and repository.context.settings.offline:
+        raise OfflineError([f"{repository.url} at {short_commit(pin.commit)}" for pin in unproved])
+    if not unproved:
+        yield lambda: None
         check_trees(repository, pins)
         return
     with ThreadPoolExecutor(1) as pool, closing(repository.open_again()) as second:
         fetch = pool.submit(_fetch_trees_above, second, unproved)
-        yield
+        yield lambda: _wait(fetch)
         _finish(repository, fetch, unproved, reporter)
     repository.close()  # the reader does not see what was fetched since it started
     check_trees(repository, pins)
@@ -85,6 +91,10 @@ def _fetch_trees_above(repository: Repository, pins: Sequence[GitPin]) -> None:
     commits = sorted({pin.commit for pin in pins})
     # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
     repository.fetch(["--depth=1", f"--filter=combine:tree:{depth}+blob:none"], ids=commits, stop_on=NO_FILTER)
+
+
+def _wait(fetch: "Future[None]") -> None:
+    fetch.exception()
 
 
 def _finish(repository: Repository, fetch: "Future[None]", pins: Sequence[GitPin], reporter: Reporter) -> None:
