@@ -143,7 +143,8 @@ def test_an_existing_folder_blocks_a_link_and_is_never_touched(project: CommandS
     assert said == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing exist and were not created by skillpm
-!   hint: use `skillpm link claude-code codex --keep testing` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code codex --keep testing` to keep it as it is, or `--force` to back it up and \
+continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -233,7 +234,7 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -
     assert displaced.output("backup", "restore", "testing-1") == expected_output("""\
 ! error: .claude/skills/testing is now occupied by something else; nothing was changed
 !   where: WORK/.claude/skills/testing
-!   hint: move it away, or use `--force` to back it up first
+!   hint: move it away, or use `--force` to back it up and continue
 [1]
 """)
     assert displaced.full_snapshot == before
@@ -346,7 +347,7 @@ def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: 
     assert project.output("update", env=COPY) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: .claude/skills/pdf exists and was not created by skillpm
-!   hint: use `skillpm update --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm update --keep pdf` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
     assert project.full_snapshot == before

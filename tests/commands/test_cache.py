@@ -326,7 +326,7 @@ def test_a_folder_that_is_not_a_skillpm_cache_is_refused(scene: CommandSandbox, 
     assert said == expected_output("""\
 ! error: HOME is not a cache that skillpm made; nothing was removed
 !   where: HOME/v1/CACHEDIR.TAG
-!   hint: check SKILLPM_CACHE_DIR; a skillpm cache contains that file
+!   hint: check SKILLPM_CACHE_DIR; every skillpm cache contains a CACHEDIR.TAG
 [1]
 """)
     assert store.read_bytes() == b"mine"

@@ -386,7 +386,7 @@ def test_invalid_variables_are_reported_and_do_not_stop_other_checks(sick: Comma
     }
 
     assert problems(sick, env=odd) == [
-        "invalid value SKILLPM_LINK_MODE=glue",
+        "invalid value `glue` for SKILLPM_LINK_MODE",
         "invalid number SKILLPM_MAX_FILE=big",
     ]
     assert [line for line in notes(sick, env=odd) if "SKILLPM" in line] == [

@@ -104,7 +104,7 @@ def test_a_dry_restoration_stops_where_the_real_one_would(busy: CommandSandbox) 
     assert said == expected_output("""\
 ! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up and continue
 [1]
 """)
 

@@ -10,8 +10,8 @@ from kit import Repository, git, make_skill, prefix_paths
 BLOCKED = """\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see it, `skillpm sync --keep pdf` to continue without it, or `--force` to back it \
-up first
+!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf` to keep it as it is, or `--force` to \
+back it up and continue
 [1]
 """
 MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
@@ -36,8 +36,8 @@ def test_an_edited_skill_stops_its_own_change(
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = edited.full_snapshot
 
-    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to continue without it, "
-    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to continue without it, ", without)
+    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to keep it as it is, "
+    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to keep it as it is, ", without)
     assert edited.full_snapshot == before
 
 
@@ -50,7 +50,7 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *
     assert edited.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: replaced by something else
-!   hint: use `skillpm sync --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm sync --keep pdf` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
 
@@ -71,8 +71,8 @@ def test_two_edited_skills_are_reported_together(edited: CommandSandbox) -> None
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   hint: use `skillpm diff pdf` to see the first, `skillpm sync --keep pdf --keep testing` to continue without them, \
-or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf --keep testing` to keep them as they \
+are, or `--force` to back them up and continue
 [1]
 """)
 
@@ -139,7 +139,7 @@ def test_the_suggested_command_can_be_pasted(edited: CommandSandbox, upstream: R
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     said = edited.run("update", "--json").json["error"]["hint"]
 
-    typed = said.partition("use `skillpm diff pdf` to see it, `skillpm ")[2].partition("`")[0].split()
+    typed = said.partition("use `skillpm diff pdf` to see the changes, `skillpm ")[2].partition("`")[0].split()
 
     assert typed == ["update", "--json", "--keep", "pdf"]
     assert edited.run(*typed).code == 0
@@ -152,8 +152,8 @@ def test_the_hint_for_many_edited_skills_is_one_line(edited: CommandSandbox) -> 
             (folder / "SKILL.md").write_text("mine\n")
 
     assert edited.output("sync").splitlines()[-2] == (
-        "!   hint: use `skillpm diff api-design` to see the first, `--keep NAME` to continue without that one, or "
-        "`--force` to back them up first"
+        "!   hint: use `skillpm diff api-design` to see the changes, `--keep NAME` to keep one as it is, or "
+        "`--force` to back them up and continue"
     )
 
 
@@ -243,7 +243,7 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: CommandSandbox) -> None:
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
 ! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up and continue
 [1]
 """)
     assert edited.full_snapshot == before
@@ -294,7 +294,8 @@ def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> Non
     assert said == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   hint: use `skillpm install code-review --keep code-review` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm install code-review --keep code-review` to keep it as it is, or `--force` to back it up and \
+continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -357,8 +358,8 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     assert committed.output("sync", cwd=clone) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   hint: use `skillpm diff code-review` to see it, `skillpm sync --keep code-review` to continue without it, or \
-`--force` to back it up first
+!   hint: use `skillpm diff code-review` to see the changes, `skillpm sync --keep code-review` to keep it as it is, \
+or `--force` to back it up and continue
 [1]
 """)
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")

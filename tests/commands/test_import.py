@@ -195,7 +195,7 @@ added 2: 2 skills in WORK/.agent-skills
 ! pdf: .claude/skills/pdf matches the lockfile, but other skills in its folder do not; left as it is
 ! docx: .claude/skills/docx differs from the locked version; left as it is
 ! docx: upstream has changed, and the recorded content is not in any folder here; locked to the current commit ({now})
-! next: `skillpm link claude-code` shows them to that agent
+! next: `skillpm link claude-code` makes them visible to that agent
 """)
     assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
@@ -402,7 +402,7 @@ added 2: 2 skills in WORK/.agent-skills
 ! warning: npm-one: not imported: it comes from `npm:@acme/skill@1.0.0`, and skillpm does not support npm sources \
 (skills.json: skills.npm-one)
 ! renamed spm's skills.json to skills.spm.json
-! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
+! next: `skillpm link AGENT` makes them visible to your agent; `skillpm agents --all` lists the agents it knows
 """)
     assert there.read("skills.spm.json") == before
     assert there.read_json("skills.json")["skills"] == {
@@ -428,7 +428,7 @@ def test_the_metadata_that_gh_adds_to_a_skill_is_read(there: CommandSandbox, acm
 added 1: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
 ! docx: .claude/skills/docx has lines that gh added to its SKILL.md; left as it is
-! next: `skillpm link claude-code` shows them to that agent
+! next: `skillpm link claude-code` makes them visible to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
     assert there.read_json("skills.json")["skills"] == {
         "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "branch": "main"},

@@ -150,7 +150,7 @@ def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Com
  + skill-creator 1.0.0
 added 6: 9 skills in WORK/.agent-skills
 ! warning: skipped code-review: its folder was not created by skillpm
-! warning: skipped skillpm: the manifest requires it from ./drafts
+! warning: skipped skillpm: it is already required from ./drafts
 ! warning: skipped testing: it has local changes
 """)
     assert [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")] == mine
@@ -194,7 +194,7 @@ def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Comma
     said = project.output("install", "bundled:code-review")
 
     assert said == expected_output("""\
-! error: `code-review` already comes from an index or the bundled skills (^1.0)
+! error: `code-review` is already required from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
 !   hint: use --force to replace it
 [1]
@@ -225,7 +225,7 @@ def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(proj
     assert said == expected_output("""\
  + code-review 1.0.0
 added 1: 1 skill in WORK/.agent-skills
-! next: `skillpm link claude-code codex` shows them to these agents
+! next: `skillpm link claude-code codex` makes them visible to these agents
 """)
 
 

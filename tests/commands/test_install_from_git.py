@@ -193,7 +193,7 @@ def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: 
     assert said == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see it, or `--force` to back it up first
+!   hint: use `skillpm diff pdf` to see the changes, or `--force` to back it up and continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -219,7 +219,7 @@ def test_two_specs_that_want_one_name_are_a_conflict(project: CommandSandbox, ur
 
     assert said == expected_output("""\
 ! error: two skills have the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
-!   hint: install them one at a time, one of them with --as NAME
+!   hint: install them separately, and rename one with --as NAME
 [1]
 """)
     assert project.full_snapshot == before

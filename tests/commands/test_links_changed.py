@@ -27,8 +27,8 @@ def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox
     assert live.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   house: its link points to WORK/own/two, not to WORK/own/one
-!   hint: use `skillpm diff house` to see it, `skillpm sync --keep house` to continue without it, or `--force` to \
-back it up first
+!   hint: use `skillpm diff house` to see the changes, `skillpm sync --keep house` to keep it as it is, or `--force` \
+to back it up and continue
 [1]
 """)
     assert live.output("verify") == expected_output("""\

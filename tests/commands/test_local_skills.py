@@ -153,7 +153,7 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: CommandSandbox) -> Non
         ("./mine/style", "rules", "./mine/rules (live link)"),
     ):
         assert mine.output("install", spec, "--as", name) == expected_output(f"""\
-! error: `{name}` already comes from {said}
+! error: `{name}` is already required from {said}
 !   where: WORK/skills.json: skills.{name}
 !   hint: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]

@@ -751,7 +751,7 @@ def test_a_planted_journal_cannot_remove_a_file_whose_content_is_not_in_its_skil
         write_journal(scene.work / "old", flat={"x": path})
         return scene.output("migrate", "old")
 
-    assert "! warning: precious.md is not the file that became x; it is left as it is" in planted("precious.md")
+    assert "! warning: precious.md has changed since it was converted to x; left as it is" in planted("precious.md")
     assert "! warning: finished an interrupted change first" in planted("away/same.md")
     for path in ("../home/same.md", "c/d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
         assert "expected a flat file path" in planted(path)
@@ -767,7 +767,7 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbo
 
     assert scene.output("migrate", "old") == expected_output("""\
 ! error: the skills in WORK/old are linked for agents, so the folder belongs to a scope
-!   hint: use that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
+!   hint: migrate that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
 [1]
 """)
     assert scene.snapshot("..") == before

@@ -310,8 +310,8 @@ def test_of_an_unreachable_index_the_cached_catalog_is_searched(acme: CommandSan
 
     assert acme.output("search", "chai") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
-! warning: acme was searched as of 2 minutes ago: cannot read the index acme: SERVER/index.json: access denied\
- (HTTP 403); add a user and password for 127.0.0.1 to ~/.netrc; for a token: \
+! warning: showing results for acme as cached 2 minutes ago: cannot read the index acme: SERVER/index.json: access \
+denied (HTTP 403); add a user and password for 127.0.0.1 to ~/.netrc; for a token: \
 skillpm config set indexes.acme.url SERVER/, and set SKILLPM_INDEX_ACME_TOKEN
 ! next: skillpm install chai-brewing
 """)

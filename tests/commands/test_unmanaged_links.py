@@ -198,7 +198,7 @@ def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: CommandSand
     assert own.output("link", "claude-code") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   notes: .claude/skills/notes exists and was not created by skillpm
-!   hint: use `skillpm link claude-code --keep notes` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code --keep notes` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
     assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\

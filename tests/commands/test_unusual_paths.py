@@ -144,8 +144,8 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSa
     assert scene.output("sync") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
-!   hint: use `skillpm diff testing` to see it, `skillpm sync --keep testing` to continue without it, or `--force` to \
-back it up first
+!   hint: use `skillpm diff testing` to see the changes, `skillpm sync --keep testing` to keep it as it is, or \
+`--force` to back it up and continue
 [1]
 """)
     assert "extra: \\udcff.md" in scene.run("verify").stdout

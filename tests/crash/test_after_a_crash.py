@@ -257,7 +257,7 @@ def test_an_interrupted_change_that_has_to_write_the_manifest_is_not_finished_un
     before = (project.read("skills.json"), project.read("skills.lock"))
 
     assert project.output("sync", "--frozen") == expected_output("""\
-! error: an interrupted change has still to write the manifest, which --frozen and --locked forbid
+! error: finishing an interrupted change would write the manifest, which --frozen and --locked forbid
 !   where: WORK/skills.json
 !   hint: run `skillpm sync` without them to finish that change
 [1]

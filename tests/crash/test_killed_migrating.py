@@ -121,7 +121,9 @@ def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_
 
     healed = old.run("migrate", check=True)
 
-    assert "warning: development/skill-9.md is not the file that became skill-9; it is left as it is" in healed.stderr
+    assert (
+        "warning: development/skill-9.md has changed since it was converted to skill-9; left as it is" in healed.stderr
+    )
     assert old.read(path) == body(9) + "One more thought.\n"
     assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
     assert "development/skill-9.md  skill-9/ already exists" in healed.stdout
@@ -145,6 +147,6 @@ def test_an_edit_in_the_moment_a_flat_file_goes_is_kept(old: Sandbox) -> None:
 
     said = old.run("migrate", env={"PYTHONPATH": str(old.work / "site")}, check=True)
 
-    assert "warning: development/skill-9.md is not the file that became skill-9; it is left as it is" in said.stderr
+    assert "warning: development/skill-9.md has changed since it was converted to skill-9; left as it is" in said.stderr
     assert old.read(f"{HERE}/development/skill-9.md") == body(9) + "One more thought.\n"
     assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))

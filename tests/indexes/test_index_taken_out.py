@@ -55,7 +55,10 @@ def test_a_removed_index_does_not_affect_commands_that_do_not_need_it(
     assert scene.output(words[0], "-g", *words[1:]).replace(NEXT, "") == output
 
 
-NEXT = "! next: `skillpm link -g AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
+NEXT = (
+    "! next: `skillpm link -g AGENT` makes them visible to your agent; "
+    "`skillpm agents --all` lists the agents it knows\n"
+)
 
 
 def test_an_update_of_all_skills_reports_those_of_a_removed_index(scene: CommandSandbox, tmp_path: Path) -> None:
