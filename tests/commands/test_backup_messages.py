@@ -22,11 +22,11 @@ def test_a_backup_is_listed_with_its_version_and_since_when(
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("update", "--force", check=True)
 
-    said = project.output("backup", "list")
+    output = project.output("backup", "list")
     row = project.json_output("backup", "list")["backups"][0]
 
     place = "WORK/.agent-skills/.skillpm/backup/pdf-1"
-    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (backed up DAY UTC)\n"
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", output) == f"pdf-1  1.0.0  {place}  (backed up DAY UTC)\n"
     since = datetime.fromisoformat(row.pop("since"))
     assert row == {"id": "pdf-1", "name": "pdf", "path": place, "origin": "", "version": "1.0.0"}
     assert timedelta(seconds=-2) < datetime.now(UTC) - since < timedelta(minutes=5)

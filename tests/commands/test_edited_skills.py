@@ -100,15 +100,15 @@ def test_an_edit_stops_no_update_that_brings_nothing_for_it(
     upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
 
-    said = edited.run("update", check=True)
+    result = edited.run("update", check=True)
 
-    assert said.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert result.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("update", "pdf").splitlines()[0].startswith(" = pdf ")
     assert edited.output("sync") == BLOCKED
 
 
-def test_keep_goes_on_without_it(edited: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_keep_leaves_it_as_it_is(edited: CommandSandbox, upstream: Repository, url: str) -> None:
     edited.run("install", f"{url}@docx", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n", "skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
@@ -137,9 +137,9 @@ def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_e
 
 def test_the_suggested_command_can_be_pasted(edited: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
-    said = edited.run("update", "--json").json["error"]["hint"]
+    output = edited.run("update", "--json").json["error"]["hint"]
 
-    typed = said.partition("use `skillpm diff pdf` to see the changes, `skillpm ")[2].partition("`")[0].split()
+    typed = output.partition("use `skillpm diff pdf` to see the changes, `skillpm ")[2].partition("`")[0].split()
 
     assert typed == ["update", "--json", "--keep", "pdf"]
     assert edited.run(*typed).code == 0
@@ -289,9 +289,9 @@ def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> Non
     project.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", body="Mine.\n")))
     before = project.full_snapshot
 
-    said = project.output("install", "code-review")
+    output = project.output("install", "code-review")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
 !   hint: use `skillpm install code-review --keep code-review` to keep it as it is, or `--force` to back it up and \

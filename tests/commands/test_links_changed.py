@@ -1,4 +1,4 @@
-"""Links in a skills directory that skillpm did not make, or that somebody led elsewhere: nobody's work is lost."""
+"""Links in a skills directory that skillpm did not create, or that were retargeted: no work is lost."""
 
 import os
 
@@ -9,7 +9,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def live(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with a live link to the first of two folders inside of it."""
+    """Return a project with a live link to the first of two folders inside it."""
     for name in ("one", "two"):
         project.write_files(prefix_paths(f"own/{name}", make_skill("house", f"House rules, {name}.")))
     project.run("install", "./own/one", "--link", check=True)
@@ -21,7 +21,7 @@ def lead_elsewhere(scene: CommandSandbox, place: str, target: str) -> None:
     (scene.work / place).symlink_to(target)
 
 
-def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox) -> None:
+def test_a_retargeted_live_link_is_an_edit(live: CommandSandbox) -> None:
     lead_elsewhere(live, ".agent-skills/house", "../own/two")
 
     assert live.output("sync") == expected_output("""\
@@ -61,7 +61,7 @@ def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
     assert live.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_live_link_whose_folder_moved_is_no_edit(live: CommandSandbox) -> None:
+def test_a_live_link_whose_folder_moved_is_not_an_edit(live: CommandSandbox) -> None:
     (live.work / "own/one").rename(live.work / "own/three")
 
     assert live.output("sync") == expected_output("""\
@@ -79,7 +79,7 @@ updated 1: 1 skill in WORK/.agent-skills
 
 
 @pytest.mark.parametrize("target", ["../own/two", "../gone"])
-def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: CommandSandbox, target: str) -> None:
+def test_an_unmanaged_link_is_reported_and_replaced_only_with_force(live: CommandSandbox, target: str) -> None:
     (live.work / ".agent-skills/mine").symlink_to(target)
 
     assert live.output("uninstall", "mine") == expected_output(f"""\

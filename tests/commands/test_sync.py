@@ -15,9 +15,9 @@ TWO = '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true
 def test_a_written_manifest_is_locked_and_installed(scene: CommandSandbox) -> None:
     scene.create_project(TWO)
 
-    said = scene.output("sync")
+    output = scene.output("sync")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  + code-review 1.0.0
  + testing 1.0.0
 added 2: 2 skills in WORK/.agent-skills
@@ -215,7 +215,7 @@ def test_sync_brings_back_whatever_was_lost(scene: CommandSandbox, lose: Callabl
 
     scene.run("sync", "--frozen", check=True)
 
-    # A registry that nobody can read may have been somebody's: it is kept beside.
+    # An unreadable registry may contain the user's data: it is backed up.
     kept = "work/.agent-skills/.skillpm/backup"
     assert {path: entry for path, entry in scene.full_snapshot.items() if not path.startswith(kept)} == before
     for check in (["verify"], ["registry", "check"]):
@@ -227,9 +227,9 @@ def test_a_warm_cache_needs_no_network(project: CommandSandbox, server: GitServe
     _lose_directory(project)
     server.close()
 
-    said = project.output("sync", "--frozen", "--offline")
+    output = project.output("sync", "--frozen", "--offline")
 
-    assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    assert output.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
 
 
 def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, served: str) -> None:

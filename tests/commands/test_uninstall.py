@@ -17,9 +17,9 @@ def full(project: CommandSandbox) -> CommandSandbox:
 def test_everything_of_a_skill_goes_and_everything_else_stays(full: CommandSandbox) -> None:
     before = full.snapshot(".agent-skills/testing") | full.snapshot(".agent-skills/mine")
 
-    said = full.output("uninstall", "code-review")
+    output = full.output("uninstall", "code-review")
 
-    assert said == " - code-review 1.0.0\nremoved 1: 2 skills in WORK/.agent-skills\n"
+    assert output == " - code-review 1.0.0\nremoved 1: 2 skills in WORK/.agent-skills\n"
     assert full.read("skills.json") == '{"skills": {\n  "testing": {"bundled": true}\n}}\n'
     assert list(full.read_json("skills.lock")["skills"]) == ["testing"]
     assert list(full.read_json(".agent-skills/.skillpm/receipt.json")["skills"]) == ["testing"]
@@ -31,9 +31,9 @@ def test_everything_of_a_skill_goes_and_everything_else_stays(full: CommandSandb
 def test_the_last_skill_leaves_documents_that_say_so(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
-    said = project.output("rm", "code-review")
+    output = project.output("rm", "code-review")
 
-    assert said == " - code-review 1.0.0\nremoved 1: 0 skills in WORK/.agent-skills\n"
+    assert output == " - code-review 1.0.0\nremoved 1: 0 skills in WORK/.agent-skills\n"
     assert project.read_json("skills.lock") == {"version": 1, "requirements": {}, "skills": {}}
     assert project.read_json(".agent-skills/skills.json")["skills"] == []
     assert project.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"

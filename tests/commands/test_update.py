@@ -42,8 +42,8 @@ def test_a_branch_that_moved_is_followed(following: CommandSandbox, upstream: Re
     second = say(upstream, "Second.\n")
     manifest = following.read("skills.json")
 
-    said = f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n"
-    assert following.output("update") == said
+    output = f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n"
+    assert following.output("update") == output
 
     assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
     assert following.read("skills.json") == manifest
@@ -57,9 +57,9 @@ def test_a_moved_tag_is_followed_with_a_warning(following: CommandSandbox, upstr
     upstream.tag("v1.0.0", force=True)
     second = upstream.resolve("main")
 
-    said = following.output("update", "docx")
+    output = following.output("update", "docx")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  ~ docx 1.0.0  ({first[:7]} → {second[:7]})
 updated 1: 3 skills in WORK/.agent-skills
 ! warning: docx: tag v1.0.0 moved {first[:7]} → {second[:7]}
