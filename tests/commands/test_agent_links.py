@@ -34,7 +34,7 @@ def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
 
     assert output == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .glm/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert links(project) == expected_output("""\
 .agents/
@@ -126,7 +126,7 @@ broken-link: pdf: its link .claude/skills/pdf is missing; `skillpm sync` creates
 """)
     assert linked.output("sync") == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert linked.output("verify") == "! 1 of 1 skill matches the lockfile\n"
 
@@ -152,7 +152,7 @@ continue
     assert project.output("link", "claude-code", "codex", "--keep", "testing") == expected_output("""\
  → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
  = testing 1.0.0  (the existing folder in .agents/skills, .claude/skills is kept)
-linked 1, kept 1: 2 skills in WORK/.agent-skills
+linked 1, kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert project.read(".claude/skills/testing/SKILL.md") == "mine"
     assert os.readlink(project.work / ".agents/skills/testing") == "/somewhere/else"
@@ -167,7 +167,7 @@ def test_force_backs_up_what_blocks_a_link(project: CommandSandbox) -> None:
 
     assert output == expected_output("""\
  → testing 1.0.0  (linked in .claude/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up WORK/.claude/skills/testing as testing-1; restore it with `skillpm backup restore testing-1`
 """)
     assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
@@ -193,7 +193,7 @@ def test_a_backup_of_an_agent_folder_is_restored_there(displaced: CommandSandbox
 
     assert output == expected_output("""\
  → testing testing-1  (restored into .claude/skills)
-restored 1: 1 skill in WORK/.agent-skills
+restored 1; total: 1 skill in WORK/.agent-skills
 ! warning: .claude/skills/testing: `skillpm sync` will stop at it while that agent is linked
 """)
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
@@ -364,7 +364,7 @@ def test_the_user_has_links_in_the_hosts_own_folders(scene: CommandSandbox) -> N
 
     assert output == expected_output("""\
  → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
-linked 1: 1 skill in HOME/.agent-skills
+linked 1; total: 1 skill in HOME/.agent-skills
 """)
     assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == expected_output("""\
 .agents/
@@ -407,7 +407,7 @@ def test_the_users_agents_hold_where_a_manifest_names_none(scene: CommandSandbox
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
     assert scene.output("sync") == expected_output("""\
  - testing 1.0.0  (no longer linked in .claude/skills)
-unlinked 1: 1 skill in WORK/.agent-skills
+unlinked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert links(scene) == ""
 
@@ -623,7 +623,7 @@ def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: CommandS
 
     output = project.output("sync", env=COPY)
 
-    assert output == " + testing 1.0.0\nadded 1: 1 skill in WORK/.agent-skills\n"
+    assert output == " + testing 1.0.0\nadded 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot(".claude/skills/testing") == copy
     project.run("uninstall", "testing", env=COPY, check=True)
     assert links(project) == ".claude/\nskills/\n"  # who made the folders went with the receipt

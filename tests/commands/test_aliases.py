@@ -35,7 +35,7 @@ def test_a_second_skill_with_the_same_name_is_a_conflict_that_an_alias_resolves(
 """)
     assert installed == expected_output("""\
  + acme-shadcn ACME
-added 1: 2 skills in WORK/.agent-skills
+added 1; total: 2 skills in WORK/.agent-skills
 ! warning: the SKILL.md of `acme-shadcn` declares the name `shadcn`, and some agents show that one; `shadcn` \
 declares it, too, and they may show only one
 """)

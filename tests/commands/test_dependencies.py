@@ -37,7 +37,7 @@ def test_what_a_skill_needs_is_installed_with_it(needy: CommandSandbox) -> None:
         " + git-basics 1.1",
         " + report 3.0",
         " + testing 1.0.0",
-        "added 5: 5 skills in WORK/.agent-skills",
+        "added 5; total: 5 skills in WORK/.agent-skills",
     ]
     skills = needy.read_json("skills.lock")["skills"]
     assert skills["report"]["dependencies"] == {"code-review": ">=1", "testing": "*"}
@@ -54,7 +54,7 @@ def test_dependencies_that_are_no_longer_required_are_removed_too(needy: Command
     assert needy.output("uninstall", "deploy") == expected_output("""\
  - deploy 2.0
  - git-basics 1.1
-removed 2: 3 skills in WORK/.agent-skills
+removed 2; total: 3 skills in WORK/.agent-skills
 """)
     assert locked(needy) == ["code-review", "report", "testing"]
 

@@ -102,7 +102,7 @@ def test_an_edit_stops_no_update_that_brings_nothing_for_it(
 
     result = edited.run("update", check=True)
 
-    assert result.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert result.stdout.splitlines()[-1] == f"updated 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("update", "pdf").splitlines()[0].startswith(" = pdf ")
     assert edited.output("sync") == BLOCKED
@@ -115,7 +115,7 @@ def test_keep_leaves_it_as_it_is(edited: CommandSandbox, upstream: Repository, u
 
     kept = edited.run("update", "--keep", "pdf", check=True)
 
-    assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1: 3 skills in {edited.work}/.agent-skills"
+    assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
     assert edited.output("sync") == BLOCKED
@@ -176,7 +176,7 @@ def test_force_backs_it_up_and_restore_restores_it(edited: CommandSandbox) -> No
     assert forced.splitlines()[0].startswith(" ~ pdf ")
     assert forced.splitlines()[0].endswith("  (edited since it was installed; backed up first)")
     assert forced.splitlines()[1:3] == [
-        "updated 1: 2 skills in WORK/.agent-skills",
+        "updated 1; total: 2 skills in WORK/.agent-skills",
         "! warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`",
     ]
     assert edited.output("verify") == "! 2 of 2 skills match the lockfile\n"
@@ -186,7 +186,7 @@ def test_force_backs_it_up_and_restore_restores_it(edited: CommandSandbox) -> No
 
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
  ~ pdf pdf-1  (restored from a backup)
-restored 1: 2 skills in WORK/.agent-skills
+restored 1; total: 2 skills in WORK/.agent-skills
 """)
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("backup", "list") == "! no backups\n"
@@ -302,7 +302,7 @@ continue
 
     assert project.output("install", "code-review", "--force") == expected_output(f"""\
  + code-review 1.0.0  (a folder that skillpm did not create; backed up first)
-added 1: 1 skill in WORK/.agent-skills
+added 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up your version of code-review as code-review-1; restore it with `skillpm backup restore \
 code-review-1`
 {LINK_HINT}""")
@@ -400,7 +400,7 @@ new mode 100644
 
     assert scripted.output("sync") == expected_output(f"""\
  ~ pdf {upstream.resolve()[:7]}  (executable bits restored)
-updated 1: 2 skills in WORK/.agent-skills
+updated 1; total: 2 skills in WORK/.agent-skills
 """)
     assert (scripted.work / ".agent-skills/pdf/scripts/read.sh").stat().st_mode & 0o111
     assert not scripted.exists(".agent-skills/.skillpm/backup")
@@ -447,7 +447,7 @@ def test_a_kept_skill_is_reported(edited: CommandSandbox, upstream: Repository) 
     short = upstream.resolve()[:7]
     assert edited.output("sync", "--keep", "pdf") == expected_output(f"""\
  = pdf {short}  (edited)
-kept 1: 2 skills in WORK/.agent-skills
+kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert [action["action"] for action in edited.json_output("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
 

@@ -95,7 +95,7 @@ def test_the_lock_of_vercels_skills_is_imported_and_its_folders_are_adopted(
     assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + pdf HEAD
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
 ! docx: .claude/skills/docx matches the lockfile; adopted
 ! pdf: .claude/skills/pdf matches the lockfile; adopted
@@ -121,7 +121,7 @@ def test_a_dry_run_prints_the_same_and_writes_nothing(there: CommandSandbox) -> 
 
     result = there.run("import", "--dry-run", check=True)
 
-    assert result.stdout.splitlines()[-1] == f"would have added 2: 2 skills in {there.work}/.agent-skills"
+    assert result.stdout.splitlines()[-1] == f"would have added 2; total: 2 skills in {there.work}/.agent-skills"
     assert there.full_snapshot == before
     assert there.run("import", check=True).stderr == result.stderr
 
@@ -190,7 +190,7 @@ def test_content_that_is_not_found_is_locked_to_the_current_commit_with_a_note(
     assert output == expected_output(f"""\
  + docx {now}
  + pdf {now}
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
 ! pdf: .claude/skills/pdf matches the lockfile, but other skills in its folder do not; left as it is
 ! docx: .claude/skills/docx differs from the locked version; left as it is
@@ -396,7 +396,7 @@ def test_the_manifest_of_spm_is_backed_up_and_replaced(there: CommandSandbox, ac
     assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + mine (live link)
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills.json of spm
 ! docx: its patch patches/docx.patch is not imported: apply it after installing
 ! warning: npm-one: not imported: it comes from `npm:@acme/skill@1.0.0`, and skillpm does not support npm sources \
@@ -425,7 +425,7 @@ def test_the_metadata_that_gh_adds_to_a_skill_is_read(there: CommandSandbox, acm
 
     assert there.output("import") == expected_output("""\
  + docx COMMIT
-added 1: 1 skill in WORK/.agent-skills
+added 1; total: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
 ! docx: .claude/skills/docx has lines that gh added to its SKILL.md; left as it is
 ! next: `skillpm link claude-code` makes them visible to that agent
@@ -454,7 +454,7 @@ def test_the_global_lock_is_imported_to_user_scope(there: CommandSandbox, acme: 
 
     assert there.output("import", "-g") == expected_output("""\
  + pdf COMMIT
-added 1: 1 skill in HOME/.agent-skills
+added 1; total: 1 skill in HOME/.agent-skills
 ! read ../home/.agents/.skill-lock.json of skills (Vercel)
 ! pdf: ~/.claude/skills/pdf matches the lockfile; adopted
 """).replace("COMMIT", acme.resolve("main")[:7])

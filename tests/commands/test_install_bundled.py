@@ -11,7 +11,7 @@ NEXT_FOR_USER = LINK_HINT.replace("link AGENT", "link -g AGENT")
 def test_the_first_command_works_without_setup(scene: CommandSandbox) -> None:
     output = scene.output("install", "code-review")
 
-    assert output == " + code-review 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
+    assert output == " + code-review 1.0.0\nadded 1; total: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
     assert scene.render_tree("../home") == expected_output("""\
 .agent-skills/
   .skillpm/
@@ -40,7 +40,7 @@ def test_several_skills_are_installed_at_once(project: CommandSandbox) -> None:
  + api-design 1.0.0
  + code-review 1.0.0
  + testing 1.0.0
-added 3: 3 skills in WORK/.agent-skills
+added 3; total: 3 skills in WORK/.agent-skills
 {LINK_HINT}""")
 
 
@@ -126,7 +126,7 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: CommandS
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
  + skillpm 1.0.0
-added 8: 9 skills in WORK/.agent-skills
+added 8; total: 9 skills in WORK/.agent-skills
 """)
     assert project.output("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
 
@@ -148,7 +148,7 @@ def test_installing_all_bundled_skills_replaces_no_existing_work(project: Comman
  + google-workspace 1.0.0
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
-added 6: 9 skills in WORK/.agent-skills
+added 6; total: 9 skills in WORK/.agent-skills
 ! warning: skipped code-review: its folder was not created by skillpm
 ! warning: skipped skillpm: it is already required from ./drafts
 ! warning: skipped testing: it has local changes
@@ -207,7 +207,7 @@ def test_dry_run_reports_and_changes_nothing(project: CommandSandbox) -> None:
 
     output = project.output("install", "code-review", "--dry-run")
 
-    assert output == " + code-review 1.0.0\nwould have added 1: 1 skill in WORK/.agent-skills\n"
+    assert output == " + code-review 1.0.0\nwould have added 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot("..", ignore=["cache"]) == before
 
 
@@ -224,7 +224,7 @@ def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(proj
 
     assert output == expected_output("""\
  + code-review 1.0.0
-added 1: 1 skill in WORK/.agent-skills
+added 1; total: 1 skill in WORK/.agent-skills
 ! next: `skillpm link claude-code codex` makes them visible to these agents
 """)
 

@@ -18,7 +18,7 @@ def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
 
     commit = upstream.resolve("main")
     locked = project.read_json("skills.lock")
-    assert output == f" + pdf {short}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + pdf {short}\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert project.read_json("skills.json") == {"skills": {"pdf": {"git": "URL", "path": "skills/pdf"}}}
     assert list(locked["skills"]["pdf"]) == ["source", "digest"]
     assert list(locked["skills"]["pdf"]["source"].items()) == [
@@ -60,7 +60,7 @@ def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project:
 def test_all_takes_all(project: CommandSandbox, url: str, short: str) -> None:
     output = project.output("install", url, "--all")
 
-    assert output == f" + docx {short}\n + pdf {short}\nadded 2: 2 skills in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + docx {short}\n + pdf {short}\nadded 2; total: 2 skills in WORK/.agent-skills\n" + LINK_HINT
     assert project.output("install", url, "--all") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
@@ -130,7 +130,7 @@ def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
     output = project.output("install", *(real(word) for word in arguments))
 
     shown = ids[label][:7] if label in ids else label
-    assert output == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + pdf {shown}\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert project.read_json("skills.json")["skills"]["pdf"] == {
         "git": "URL",
         "path": "skills/pdf",
@@ -163,7 +163,7 @@ def test_another_ref_of_the_same_folder_replaces_the_first(project: CommandSandb
 
     output = project.output("install", f"{url}#v1.0.0@pdf")
 
-    assert output == f" ~ pdf {short} → 1.0.0\nupdated 1: 1 skill in WORK/.agent-skills\n"
+    assert output == f" ~ pdf {short} → 1.0.0\nupdated 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
     assert project.output("install", f"{url}@pdf", "--branch", "main", "-q") == ""
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "branch": "main"}
@@ -206,7 +206,7 @@ def test_both_ways_out_of_a_conflict_work(project: CommandSandbox, upstream: Rep
 
     assert beside == ""
     assert project.exists(".agent-skills/pdf-next/notes.md")
-    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n"
+    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1; total: 2 skills in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
 
 

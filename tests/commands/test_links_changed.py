@@ -39,11 +39,11 @@ modified: house: its link points to WORK/own/two, not to WORK/own/one
     assert live.output("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"
     assert live.output("sync", "--keep", "house") == expected_output("""\
  = house (live link)  (its link points to WORK/own/two, not to WORK/own/one)
-kept 1: 1 skill in WORK/.agent-skills
+kept 1; total: 1 skill in WORK/.agent-skills
 """)
     assert live.output("sync", "--force") == expected_output("""\
  ~ house (live link)  (its link points to WORK/own/two, not to WORK/own/one; backed up first)
-updated 1: 1 skill in WORK/.agent-skills
+updated 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up your version of house as house-1; restore it with `skillpm backup restore house-1`
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
@@ -73,7 +73,7 @@ registry brought up to date: 1 skill in WORK/.agent-skills
     live.write("skills.json", live.read("skills.json").replace("own/one", "own/three"))
     assert live.output("sync") == expected_output("""\
  ~ house (live link)  (different content)
-updated 1: 1 skill in WORK/.agent-skills
+updated 1; total: 1 skill in WORK/.agent-skills
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/three"
 

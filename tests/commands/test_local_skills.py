@@ -23,10 +23,10 @@ def test_a_folder_is_copied_and_shown_relative_to_the_project(mine: CommandSandb
     output = mine.output("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
 
     # Outside of a git repository only the working directory can be the project.
-    assert output.splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert output.splitlines()[1] == "added 1; total: 1 skill in HOME/.agent-skills"
     git("init", "-q", str(mine.work))
     output = mine.output("install", "../../mine/style", cwd="deep/er")
-    assert output.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    assert output.splitlines()[1] == "added 1; total: 1 skill in WORK/.agent-skills"
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
     assert mine.snapshot(".agent-skills/style") == mine.snapshot("mine/style")
 
@@ -48,14 +48,16 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: CommandSa
 !   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
-    assert mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1: 1 skill in {mine.work}/.agent-skills"
+    assert (
+        mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1; total: 1 skill in {mine.work}/.agent-skills"
+    )
     assert mine.read(".agent-skills/style/SKILL.md").endswith("Second.\n")
 
 
 def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
     output = mine.output("install", "./mine/style", "--link")
 
-    assert output == " + style (live link)\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == " + style (live link)\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
     assert mine.read_json("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
     assert mine.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
@@ -140,7 +142,7 @@ def test_files_that_git_ignores_are_not_part_of_a_local_skill(mine: CommandSandb
 def test_the_project_itself_can_be_the_skill_of_the_user(scene: CommandSandbox) -> None:
     scene.write_files(make_skill("house"))
 
-    assert scene.output("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert scene.output("install", "-g", ".").splitlines()[1] == "added 1; total: 1 skill in HOME/.agent-skills"
     assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == make_skill("house")["SKILL.md"]
 
 
@@ -188,8 +190,8 @@ def test_a_folder_that_is_away_stops_nothing_else(copied: CommandSandbox) -> Non
     assert copied.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
     assert copied.output("lock") == "WORK/skills.lock is up to date\n" + away
     assert copied.output("update") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
-    assert copied.output("install", "code-review").splitlines()[1] == "added 1: 3 skills in WORK/.agent-skills"
-    assert copied.output("uninstall", "testing").splitlines()[1] == "removed 1: 2 skills in WORK/.agent-skills"
+    assert copied.output("install", "code-review").splitlines()[1] == "added 1; total: 3 skills in WORK/.agent-skills"
+    assert copied.output("uninstall", "testing").splitlines()[1] == "removed 1; total: 2 skills in WORK/.agent-skills"
     assert copied.run("link", "codex").code == 0
     shutil.rmtree(copied.work / ".agent-skills/style")
     copied.run("sync", check=True)  # from the store
@@ -217,7 +219,7 @@ def test_an_install_does_not_copy_other_skills_again(copied: CommandSandbox) -> 
 
     assert copied.output("install", "code-review") == expected_output("""\
  + code-review 1.0.0
-added 1: 3 skills in WORK/.agent-skills
+added 1; total: 3 skills in WORK/.agent-skills
 """)
     assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
     assert copied.run("sync", check=True).stdout.splitlines()[1].startswith("updated 1")

@@ -65,7 +65,7 @@ def test_an_empty_manifest_without_a_lockfile_says_that_no_skills_are_wanted(own
     lose(own, f"{OWN}/skills.lock")
     own.run("init", "-g", check=True)
 
-    assert own.output("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
+    assert own.output("sync", "-g") == " - testing 1.0.0\nremoved 1; total: 0 skills in HOME/.agent-skills\n"
 
 
 def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: CommandSandbox) -> None:

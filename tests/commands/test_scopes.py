@@ -158,7 +158,7 @@ def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Comman
 
     output = scene.output("sync", "-g", "--frozen", env=boot)
 
-    assert output == " + testing 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n"
+    assert output == " + testing 1.0.0\nadded 1; total: 1 skill in HOME/.agent-skills\n"
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
     assert scene.render_tree() == "agents/\n  skills.json\n  skills.lock\n"
 

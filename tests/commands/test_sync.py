@@ -20,7 +20,7 @@ def test_a_written_manifest_is_locked_and_installed(scene: CommandSandbox) -> No
     assert output == expected_output(f"""\
  + code-review 1.0.0
  + testing 1.0.0
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 {LINK_HINT}""")
     assert scene.read("skills.json") == TWO
     assert scene.output("verify") == "! 2 of 2 skills match the lockfile\n"
@@ -161,7 +161,7 @@ not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` re
 [1]
 """)
 
-    assert scene.output("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n"
+    assert scene.output("sync") == " - testing 1.0.0\nremoved 1; total: 1 skill in WORK/.agent-skills\n"
     assert not scene.exists(".agent-skills/testing")
 
 
@@ -229,7 +229,7 @@ def test_a_warm_cache_needs_no_network(project: CommandSandbox, server: GitServe
 
     output = project.output("sync", "--frozen", "--offline")
 
-    assert output.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    assert output.splitlines()[1] == "added 1; total: 1 skill in WORK/.agent-skills"
 
 
 def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, served: str) -> None:
@@ -278,7 +278,7 @@ def test_dry_run_reports_what_would_be_done(scene: CommandSandbox) -> None:
  + api-design 1.0.0
  - code-review 1.0.0
  - testing 1.0.0
-would have added 1, removed 2: 1 skill in WORK/.agent-skills
+would have added 1, removed 2; total: 1 skill in WORK/.agent-skills
 """)
     assert scene.snapshot("..", ignore=["cache"]) == before
 

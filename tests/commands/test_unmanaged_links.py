@@ -37,7 +37,7 @@ def test_link_shows_them_to_a_host(own: CommandSandbox) -> None:
     assert own.output("link", "claude-code") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
-linked 2: 2 skills in WORK/.agent-skills
+linked 2; total: 2 skills in WORK/.agent-skills
 """)
     assert own.render_tree(".claude") == expected_output("""\
 skills/
@@ -93,7 +93,7 @@ def test_a_dry_run_says_so_and_links_nothing(own: CommandSandbox) -> None:
     assert own.output("link", "claude-code", "--dry-run") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
-would have linked 2: 2 skills in WORK/.agent-skills
+would have linked 2; total: 2 skills in WORK/.agent-skills
 """)
     assert seen(own) == []
 
@@ -167,7 +167,7 @@ def test_a_deleted_skill_is_unlinked(linked: CommandSandbox) -> None:
 
     assert linked.output("sync") == expected_output("""\
  - notes  (its folder is missing; no longer linked in .claude/skills)
-removed 1: 1 skill in WORK/.agent-skills
+removed 1; total: 1 skill in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]
     assert linked.run("doctor").code == 0
@@ -178,7 +178,7 @@ def test_a_folder_that_is_no_longer_a_skill_is_unlinked(linked: CommandSandbox) 
 
     assert linked.output("sync") == expected_output("""\
  - notes  (no longer linked in .claude/skills)
-unlinked 1: 2 skills in WORK/.agent-skills
+unlinked 1; total: 2 skills in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]
     assert linked.exists(f"{HERE}/notes/draft.md")
@@ -204,7 +204,7 @@ def test_an_existing_file_blocks_link_and_nothing_else(own: CommandSandbox) -> N
     assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  = notes  (the existing folder in .claude/skills is kept)
-linked 1, kept 1: 2 skills in WORK/.agent-skills
+linked 1, kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert own.output("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert own.run("install", "code-review", "--force").code == 0

@@ -289,7 +289,7 @@ def test_an_unwritable_cache_is_bypassed(project: CommandSandbox, url: str) -> N
     output = project.output("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
 
     lines = output.splitlines()
-    assert lines[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert lines[2] == "added 2; total: 2 skills in WORK/.agent-skills"
     assert [line for line in lines if "warning" in line] == [warning]
     assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert project.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
@@ -303,7 +303,10 @@ def test_a_cache_that_may_only_be_read_is_read(project: CommandSandbox, url: str
         closed(Path(folder))
     shutil.rmtree(project.work / ".agent-skills")
 
-    assert project.output("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert (
+        project.output("sync", "--frozen", "--offline").splitlines()[2]
+        == "added 2; total: 2 skills in WORK/.agent-skills"
+    )
     assert "is not writable" in project.output("install", "testing")
 
 
@@ -317,6 +320,6 @@ def test_a_damaged_entry_of_a_read_only_cache_is_fetched_again(project: CommandS
 
     output = project.output("sync", "--frozen")
 
-    assert "added 1: 1 skill in WORK/.agent-skills" in output
+    assert "added 1; total: 1 skill in WORK/.agent-skills" in output
     assert "! warning: pdf: its copy in the store was damaged; fetching it again" in output
     assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"

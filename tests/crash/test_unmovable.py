@@ -65,7 +65,7 @@ def image(tmp_path: Path, upstream: Repository) -> Mounted:
 def test_a_skill_from_a_container_image_is_updated(image: Mounted) -> None:
     result = image.run("update", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
 
-    assert result.stdout.splitlines()[-1] == f"updated 2: 2 skills in {image.work}/{HERE}"
+    assert result.stdout.splitlines()[-1] == f"updated 2; total: 2 skills in {image.work}/{HERE}"
     assert result.stderr == ""
     assert image.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert image.output("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"

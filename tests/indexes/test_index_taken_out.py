@@ -39,10 +39,10 @@ report
         (["sync"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["sync", "--frozen"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["lock", "--check"], f"HOME/.config/skillpm/skills.lock is up to date\n{STAYS}"),
-        (["install", "table"], " + table 1.0.0\nadded 1: 3 skills in HOME/.agent-skills\n"),
+        (["install", "table"], " + table 1.0.0\nadded 1; total: 3 skills in HOME/.agent-skills\n"),
         (["update", "chart"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
-        (["uninstall", "chart"], " - chart 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
-        (["uninstall", "report"], " - report 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
+        (["uninstall", "chart"], " - chart 1.0.0\nremoved 1; total: 1 skill in HOME/.agent-skills\n"),
+        (["uninstall", "report"], " - report 1.0.0\nremoved 1; total: 1 skill in HOME/.agent-skills\n"),
         (["tree"], "chart 1.0.0 (^1.0.0)\nreport 1.0.0 (^1.0.0)\n"),
         (["diff", "report"], "! report is unchanged since it was installed (1.0.0)\n"),
         (["verify"], "! 2 of 2 skills match the lockfile\n"),
@@ -72,7 +72,7 @@ HOME/.config/skillpm/skills.lock would change
 {STAYS}""")
     assert scene.output("update", "-g") == expected_output(f"""\
  ~ chart 1.0.0 → 1.1.0
-updated 1: 2 skills in HOME/.agent-skills
+updated 1; total: 2 skills in HOME/.agent-skills
 {STAYS}""")
     assert scene.output("update", "-g", "report") == expected_output("""\
 ! error: `report` was not found in any index (searched: new (NEW)) and is not bundled with skillpm
@@ -94,7 +94,7 @@ def test_fetching_from_a_removed_index_is_an_error(scene: CommandSandbox) -> Non
     shutil.rmtree(scene.home / ".agent-skills/report")
     assert scene.output("sync", "-g") == expected_output(f"""\
  + report 1.0.0  (its folder was missing)
-added 1: 2 skills in HOME/.agent-skills
+added 1; total: 2 skills in HOME/.agent-skills
 {STAYS}""")
 
     shutil.rmtree(scene.home / ".agent-skills/report")
