@@ -33,8 +33,8 @@ def main() -> None:
             counts["valid for both"] += verdict.valid and theirs
             if verdict.valid != theirs:
                 codes = sorted({finding.code for finding in verdict.findings if finding.level == "error"})
-                said = "valid" if theirs else "not valid"
-                counts[f"  they say {said}, we found {', '.join(codes) or 'nothing'}"] += 1
+                output = "valid" if theirs else "not valid"
+                counts[f"  they say {output}, we found {', '.join(codes) or 'nothing'}"] += 1
                 print(f"{repository}: {path}: {codes} {validate_metadata(metadata, Path(folder))}", file=sys.stderr)
     for name, number in sorted(counts.items()):
         print(f"{number:7} {name}")

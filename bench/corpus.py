@@ -96,12 +96,12 @@ def main() -> None:
                 print(f"{wanted.show}: {name}: {path}", file=sys.stderr)
             counts.update(compared(data, name, path))
     total = sum(rows.values(), collections.Counter())
-    told(rows | {"all": total})
+    print_rows(rows | {"all": total})
     share = 100 * total["load"] / max(1, total["frontmatter"])
     print(f"of those with frontmatter {share:.3f} % load; {1e6 * seconds / max(1, total['files']):.0f} µs a file")
 
 
-def told(rows: dict[str, collections.Counter[str]]) -> None:
+def print_rows(rows: dict[str, collections.Counter[str]]) -> None:
     """Print the table: one line for each repository, one column for each kind of finding."""
     kinds = sorted({kind for counts in rows.values() for kind in counts} - {*ALWAYS})
     columns = [*ALWAYS, *kinds]

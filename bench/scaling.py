@@ -61,9 +61,9 @@ def write_index(root: Path, folder: Path, size: int) -> None:
     for number in range(INSTALLED, size):
         text = like.replace(f'"name": "{name_of(0)}"', f'"name": "{name_of(number)}"')
         (folder / f"skills/{name_of(number)}.json").write_text(text)
-    said = "Does a thing that nobody has done before, in the way that everybody would, and says what came of it. " * 2
+    output = "Does a thing that nobody has done before, in the way that everybody would, and says what came of it. " * 2
     skills = [
-        SkillSummary(name=name_of(number), description=said, category="bench", tags=("one", "two"), latest="1.2.0")
+        SkillSummary(name=name_of(number), description=output, category="bench", tags=("one", "two"), latest="1.2.0")
         for number in range(size)
     ]
     put(folder / "index.json", write_catalog(Catalog(name="bench", skills=tuple(skills))).encode())
@@ -202,7 +202,7 @@ def main() -> None:
             costs(root, size)  # and warms the file system
             print(f"index of {size:,} skills: {_bytes(root, size)}, {time.perf_counter() - start:.0f} s", flush=True)
         runs = [{size: costs(root, size) for size in options.sizes} for _ in range(options.n)]
-    told(options.sizes, runs)
+    print_table(options.sizes, runs)
 
 
 def _bytes(root: Path, size: int) -> str:
@@ -211,7 +211,7 @@ def _bytes(root: Path, size: int) -> str:
     return f"index.json {size_of / 1e6:.1f} MB, {len(os.listdir(folder / 'skills')):,} documents"
 
 
-def told(sizes: list[int], runs: list[dict[int, dict[str, Cost]]]) -> None:
+def print_table(sizes: list[int], runs: list[dict[int, dict[str, Cost]]]) -> None:
     """Print the table, and end with 1 where it is not flat."""
     wrong = []
     print(f"\n{'':20}" + "".join(f"{size:>32,}" for size in sizes))

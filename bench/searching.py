@@ -59,10 +59,10 @@ def made(count: int) -> bytes:
     while len(skills) < count:
         name = "-".join(chance.sample(words, chance.randint(2, 4)))
         if name not in skills:
-            said = [f"{chance.choice(words)}{chance.choice(['', '', 's', 'ing'])}" for _ in range(30)]
+            output = [f"{chance.choice(words)}{chance.choice(['', '', 's', 'ing'])}" for _ in range(30)]
             skills[name] = {
                 "name": name,
-                "description": f"Use when asked to {' '.join(said)}.",
+                "description": f"Use when asked to {' '.join(output)}.",
                 "category": chance.choice(words),
                 "tags": chance.sample(words, 3),
                 "latest": f"{chance.randint(0, 9)}.{chance.randint(0, 9)}.0",
@@ -123,8 +123,8 @@ class Machine:
     def age(self, seconds: float) -> None:
         """Let the catalogue have been heard so long ago."""
         for head in (self.cache / "v1/search").glob("*.json"):
-            said = json.loads(head.read_text())
-            head.write_text(json.dumps({**said, "heard": said["heard"] - seconds}))
+            output = json.loads(head.read_text())
+            head.write_text(json.dumps({**output, "heard": output["heard"] - seconds}))
 
 
 def processor() -> float:

@@ -65,8 +65,8 @@ def best(what: str, function: Callable[[], object], times: int = 7, *, goal: flo
         function()
         taken.append(time.process_time() - start)
     least = min(taken) * 1000
-    told = f"   (at most {goal:.3f})" if goal else ""
-    print(f"{what:32} {least:9.3f} ms{told}")
+    report = f"   (at most {goal:.3f})" if goal else ""
+    print(f"{what:32} {least:9.3f} ms{report}")
     if goal and least > goal:
         slow.append(what)
     return least
@@ -75,11 +75,11 @@ def best(what: str, function: Callable[[], object], times: int = 7, *, goal: flo
 def imports(*names: str) -> None:
     """Print how long an import takes at best, how many modules it loads, and which of the heavy ones."""
     code = IMPORT.format(names=", ".join(names), heavy=HEAVY)
-    said = [
+    output = [
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
         for _ in range(7)
     ]
-    seconds, modules, *heavy = min(said, key=lambda words: float(words[0]))
+    seconds, modules, *heavy = min(output, key=lambda words: float(words[0]))
     print(f"import {', '.join(names)}: {float(seconds) * 1000:.1f} ms, {modules} modules, heavy: {heavy or 'none'}")
     slow.extend(heavy)
 

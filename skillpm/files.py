@@ -169,7 +169,7 @@ def sync_folder(path: str) -> None:
 
 
 def sync_file(path: str) -> None:
-    """Flush the content of a regular file to disk; anything else has none, and is ignored."""
+    """Flush the content of a regular file to disk; anything else is ignored."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
     # Windows flushes only files that are open for writing.

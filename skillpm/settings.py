@@ -171,7 +171,9 @@ def _read_flag(environ: Mapping[str, str], name: str) -> bool:
 def _read_choice(environ: Mapping[str, str], name: str, allowed: Sequence[str]) -> str:
     text = environ.get(name, "")
     if text and text not in allowed:
-        raise UsageError(f"invalid value {name}={text}", hint=f"unset it, or use one of {', '.join(allowed)}")
+        raise UsageError(
+            f"invalid value `{sanitize(text)}` for {name}", hint=f"unset it, or use one of {', '.join(allowed)}"
+        )
     return text
 
 

@@ -1,4 +1,4 @@
-"""What holds for all tests, and what many of them begin with."""
+"""Hooks and fixtures for all tests."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Give how many processes `-n auto` means: more than processors, since tests wait for what they start."""
+    """Return how many processes `-n auto` means: more than processors, since tests wait for child processes."""
     return 2 * (os.cpu_count() or 1)
 
 
@@ -53,7 +53,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what was left out, and how to run it."""
+    """Report what was skipped, and how to run it."""
     if _left_out:
         folders = ", ".join(f"{folder} {count}" for folder, count in sorted(_left_out.items()))
         terminalreporter.write_line(f"left out: {_left_out.total()} slow tests ({folders})")
@@ -62,12 +62,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture
 def upstream(tmp_path: Path) -> Repository:
-    """Give a repository that holds nothing yet."""
+    """Return an empty repository."""
     return Repository.create(tmp_path / "upstream")
 
 
 @pytest.fixture
 def server() -> Iterator[GitServer]:
-    """Give a forge of this test's own."""
+    """Return a forge for this test alone."""
     with GitServer() as server:
         yield server

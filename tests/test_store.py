@@ -220,10 +220,10 @@ def test_many_processes_at_once_leave_one_intact_entry(store: Store) -> None:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = {process.communicate()[0].strip() for process in processes}
+    output = {process.communicate()[0].strip() for process in processes}
 
     assert [process.returncode for process in processes] == [0] * 4
-    (digest,) = said
+    (digest,) = output
     kept = store.read(Digest(digest))
     assert kept is not None
     assert kept.read("SKILL.md") == b"x" * 100_000

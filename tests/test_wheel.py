@@ -1,4 +1,4 @@
-"""What is published works as it is: the wheel carries the bundled skills and the schemas, and needs no checkout."""
+"""The published wheel works by itself: it contains the bundled skills and the schemas, and needs no checkout."""
 
 import subprocess
 import sys

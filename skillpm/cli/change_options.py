@@ -34,7 +34,7 @@ lock_timeout_option = click.option(
     "--lock-timeout",
     type=NUMBER,
     metavar="SECONDS",
-    help="Wait at most SECONDS for another skillpm to finish [default: 60].",
+    help="Wait at most SECONDS for another skillpm process to finish [default: 60].",
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
 insecure_host_option = click.option(
@@ -58,7 +58,7 @@ change_options = combine_options(
     fetch_options,
     dry_run_option,
     click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
-    click.option("--force", is_flag=True, help="Replace conflicting files, after backing them up."),
+    click.option("--force", is_flag=True, help="Replace or remove conflicting files, after backing them up."),
     lock_timeout_option,
 )
 lock_policy_options = combine_options(

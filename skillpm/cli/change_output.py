@@ -85,4 +85,4 @@ def _format_summary(result: ChangeResult, reported: list[Action], documents: str
         return f"{documents} brought up to date: {skills}" if result.is_changed else f"nothing to do: {skills}"
     counts = Counter(action.outcome or PAST_TENSES[action.verb] for action in reported)
     outcome = ", ".join(f"{verb} {counts[verb]}" for verb in sorted(counts, key=SUMMARY_ORDER.index))
-    return f"would have {outcome}: {skills}" if result.is_dry_run else f"{outcome}: {skills}"
+    return f"would have {outcome}; total: {skills}" if result.is_dry_run else f"{outcome}; total: {skills}"

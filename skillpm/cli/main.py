@@ -75,13 +75,13 @@ SECTIONS = {
     "Agent hosts": {
         "agents": "List agent hosts and where they read skills.",
         "link": "Link skills into an agent host's skills folder.",
-        "unlink": "Remove the links of an agent host.",
+        "unlink": "Remove skill links from an agent host's folder.",
         "enable": "Enable disabled skills.",
         "disable": "Disable skills without uninstalling them.",
         "discover": "Show which skills an agent host sees.",
     },
     "Serve": {
-        "load": "Print a skill as an agent gets it.",
+        "load": "Print a skill as an agent receives it.",
         "prompt": "Print the skill catalog for a system prompt.",
         "match": "Find skills whose triggers match a message.",
         "projects": "List projects, or print the instructions of one.",

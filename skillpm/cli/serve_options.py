@@ -22,7 +22,7 @@ viewer_options = combine_options(
     scope_options,
     click.option("--profile", metavar="NAME", default="", help="Also apply the permissions of this profile."),
     click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
-    click.option("--host", metavar="ID", default="", help="Serve the skills that this host sees (see `discover`)."),
+    click.option("--host", metavar="ID", default="", help="Use the skills that this host sees (see `discover`)."),
 )
 
 

@@ -11,7 +11,7 @@ IPV4_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
 def host_problem(authority: str) -> str:
-    """Return what is wrong with `host:port`; empty if it is valid. The name is not resolved."""
+    """Return why `host:port` is invalid, or an empty string. The name is not resolved."""
     match = AUTHORITY.fullmatch(authority)
     if match is None:
         return "its host and port cannot be parsed"

@@ -148,7 +148,7 @@ def _check_unique(versions: list[Release], node: JsonNode) -> None:
 
 
 def _release_value(release: Release) -> dict[str, Any]:
-    """Return a release as JSON, without empty keys."""
+    """Return a release as JSON, without keys that have empty values."""
     value: dict[str, Any] = {
         "version": release.version,
         "url": release.url,

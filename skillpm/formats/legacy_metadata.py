@@ -48,7 +48,7 @@ def read_legacy_metadata(node: JsonNode) -> LegacyMetadata:
 
 
 def legacy_metadata_value(metadata: LegacyMetadata) -> dict[str, Any]:
-    """Return the metadata as JSON, without empty keys."""
+    """Return the metadata as JSON, without keys that have empty values."""
     value = {
         "triggers": list(metadata.triggers),
         **{key: getattr(metadata, key) for key in TEXT_KEYS},

@@ -24,7 +24,7 @@ class LockedSkill(Value):
 
 
 class Lockfile(Value):
-    """All locked skills, and the manifest's requirements and overrides when they were resolved."""
+    """All locked skills, and the manifest's requirements and overrides at the time they were resolved."""
 
     requirements: Mapping[SkillName, Any] = EMPTY_MAPPING
     skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING

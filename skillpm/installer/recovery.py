@@ -56,7 +56,7 @@ def _raise_if_documents_pending(target: InstallTarget, journal: Journal) -> None
         _, after = journal.documents.get(role, ("", ""))
         if role in target.documents and after and hash_file(target.documents[role]) != after:
             raise ConflictError(
-                f"an interrupted change has still to write the {role}, which --frozen and --locked forbid",
+                f"finishing an interrupted change would write the {role}, which --frozen and --locked forbid",
                 where=target.documents[role],
                 hint=f"run `{target.layout.command('sync')}` without them to finish that change",
             )

@@ -122,7 +122,7 @@ def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str]
 
 
 def _check_repair_target(path: str, base: str) -> None:
-    """Refuse to write through a link out of the skill or out of the working directory: its target was not given."""
+    """Refuse to write through a link out of the skill or the working directory: the user did not name its target."""
     folder = os.path.dirname(os.path.normpath(path))
     root = base if is_below(folder, base) else os.path.dirname(folder)
     if not (

@@ -86,7 +86,7 @@ class Card:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """The programs that it needs on PATH."""
+        """The programs that the skill needs on PATH."""
         return tuple(self.entry.get("requires", ()))
 
     @property

@@ -118,7 +118,7 @@ def _normalize_folder(path: str, spec: str) -> str:
 
 
 def _strip_skill_file(path: str) -> str:
-    """Return the folder of a path to a SKILL.md; any other path is a folder itself."""
+    """Return the parent folder of a path to a SKILL.md; return any other path unchanged."""
     folder, _, file = path.rpartition("/")
     return folder if folder and file in SKILL_FILES else path
 

@@ -26,12 +26,12 @@ def sanitize_text(text: str) -> str:
 
 
 def sanitize_line(text: str) -> str:
-    """Return a text as one sanitized line."""
+    """Return text as one sanitized line."""
     return sanitize_text(one_line(text))
 
 
 def escape_markup(text: str) -> str:
-    """Return a text as one sanitized line with `&`, `<` and `>` escaped."""
+    """Return text as one sanitized line with `&`, `<` and `>` escaped."""
     return sanitize_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -9,7 +9,9 @@ from kit import Entry, Repository, Result, Sandbox, make_skill, prefix_paths
 from kit.sandbox import Environment
 
 EMPTY_MANIFEST = '{"skills": {}}\n'
-LINK_HINT = "! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
+LINK_HINT = (
+    "! next: `skillpm link AGENT` makes them visible to your agent; `skillpm agents --all` lists the agents it knows\n"
+)
 # Files that commands leave behind and that tests ignore: the lock and the stat cache.
 INCIDENTAL_FILES = (
     ".agent-skills/.skillpm/lock",

@@ -6,7 +6,7 @@ from commands.scene import CommandSandbox
 
 @pytest.fixture
 def own(scene: CommandSandbox) -> CommandSandbox:
-    """Give a user with one skill."""
+    """Return a user with one skill."""
     scene.run("install", "-g", "code-review", check=True)
     return scene
 

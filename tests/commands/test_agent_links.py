@@ -30,11 +30,11 @@ def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
 ) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
-    said = project.output("link", *AGENTS)
+    output = project.output("link", *AGENTS)
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .glm/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert links(project) == expected_output("""\
 .agents/
@@ -83,7 +83,7 @@ skills/
 """)
 
 
-def test_unlink_takes_away_what_no_other_host_needs(linked: CommandSandbox) -> None:
+def test_unlink_removes_links_that_no_other_host_uses(linked: CommandSandbox) -> None:
     linked.run("unlink", "codex", check=True)
     assert linked.exists(".agents/skills/pdf")
 
@@ -116,7 +116,7 @@ def test_a_project_can_be_moved_with_its_links(linked: CommandSandbox) -> None:
     assert linked.run("sync", cwd=elsewhere).stdout == f"nothing to do: 1 skill in {elsewhere}/.agent-skills\n"
 
 
-def test_a_link_that_is_gone_is_told_and_made_again(linked: CommandSandbox, upstream: Repository) -> None:
+def test_a_missing_link_is_reported_and_recreated(linked: CommandSandbox, upstream: Repository) -> None:
     (linked.work / ".claude/skills/pdf").unlink()
 
     assert linked.output("verify") == expected_output("""\
@@ -126,7 +126,7 @@ broken-link: pdf: its link .claude/skills/pdf is missing; `skillpm sync` creates
 """)
     assert linked.output("sync") == expected_output(f"""\
  → pdf {upstream.resolve("main")[:7]}  (linked in .claude/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert linked.output("verify") == "! 1 of 1 skill matches the lockfile\n"
 
@@ -138,12 +138,13 @@ def test_an_existing_folder_blocks_a_link_and_is_never_touched(project: CommandS
     (project.work / ".agents/skills/testing").symlink_to("/somewhere/else")
     before = project.full_snapshot
 
-    said = project.output("link", "claude-code", "codex")
+    output = project.output("link", "claude-code", "codex")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   testing: .agents/skills/testing and .claude/skills/testing exist and were not created by skillpm
-!   hint: use `skillpm link claude-code codex --keep testing` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code codex --keep testing` to keep it as it is, or `--force` to back it up and \
+continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -151,7 +152,7 @@ def test_an_existing_folder_blocks_a_link_and_is_never_touched(project: CommandS
     assert project.output("link", "claude-code", "codex", "--keep", "testing") == expected_output("""\
  → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
  = testing 1.0.0  (the existing folder in .agents/skills, .claude/skills is kept)
-linked 1, kept 1: 2 skills in WORK/.agent-skills
+linked 1, kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert project.read(".claude/skills/testing/SKILL.md") == "mine"
     assert os.readlink(project.work / ".agents/skills/testing") == "/somewhere/else"
@@ -162,11 +163,11 @@ def test_force_backs_up_what_blocks_a_link(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".claude/skills/testing/SKILL.md", "mine")
 
-    said = project.output("link", "claude-code", "--force")
+    output = project.output("link", "claude-code", "--force")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  → testing 1.0.0  (linked in .claude/skills)
-linked 1: 1 skill in WORK/.agent-skills
+linked 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up WORK/.claude/skills/testing as testing-1; restore it with `skillpm backup restore testing-1`
 """)
     assert os.readlink(project.work / ".claude/skills/testing") == "../../.agent-skills/testing"
@@ -182,17 +183,17 @@ def displaced(project: CommandSandbox) -> CommandSandbox:
     return project
 
 
-def test_what_lay_in_an_agents_folder_comes_back_there(displaced: CommandSandbox) -> None:
+def test_a_backup_of_an_agent_folder_is_restored_there(displaced: CommandSandbox) -> None:
     installed = displaced.snapshot(".agent-skills/testing")
     listed = "testing-1  WORK/.agent-skills/.skillpm/backup/testing-1  (from .claude/skills, backed up 20"
     assert displaced.output("backup", "list").startswith(listed)
     assert displaced.json_output("backup", "list")["backups"][0]["origin"] == ".claude/skills"
 
-    said = displaced.output("backup", "restore", "testing-1")
+    output = displaced.output("backup", "restore", "testing-1")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  → testing testing-1  (restored into .claude/skills)
-restored 1: 1 skill in WORK/.agent-skills
+restored 1; total: 1 skill in WORK/.agent-skills
 ! warning: .claude/skills/testing: `skillpm sync` will stop at it while that agent is linked
 """)
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
@@ -204,7 +205,7 @@ restored 1: 1 skill in WORK/.agent-skills
     assert displaced.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
 
 
-def test_a_line_without_its_backup_waits_for_the_same_place_and_is_passed_over_by_all_others(
+def test_an_origin_line_without_its_backup_is_used_by_the_same_path_only(
     project: CommandSandbox,
 ) -> None:
     """A command that is killed leaves the line that says where the folder was, and not yet the folder."""
@@ -233,7 +234,7 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -
     assert displaced.output("backup", "restore", "testing-1") == expected_output("""\
 ! error: .claude/skills/testing is now occupied by something else; nothing was changed
 !   where: WORK/.claude/skills/testing
-!   hint: move it away, or use `--force` to back it up first
+!   hint: move it away, or use `--force` to back it up and continue
 [1]
 """)
     assert displaced.full_snapshot == before
@@ -244,7 +245,7 @@ def test_a_newer_folder_in_its_place_is_not_overrun(displaced: CommandSandbox) -
     assert displaced.read(".claude/skills/testing/SKILL.md") == "newer"
 
 
-def test_a_link_somebody_replaced_is_in_the_way_of_no_other_skill(linked: CommandSandbox, url: str) -> None:
+def test_a_replaced_link_blocks_no_other_skill(linked: CommandSandbox, url: str) -> None:
     (linked.work / ".claude/skills/pdf").unlink()
     linked.write(".claude/skills/pdf/SKILL.md", "mine")
 
@@ -336,7 +337,7 @@ def test_a_copy_is_neither_setuid_nor_writable_for_others(project: CommandSandbo
     assert modes == {"bin/run": 0o755, "data": 0o644, "bin": 0o755}
 
 
-def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_an_edited_copy_is_kept(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     project.run("link", "claude-code", env=COPY, check=True)
     project.write(".claude/skills/pdf/SKILL.md", "mine")
@@ -346,7 +347,7 @@ def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: 
     assert project.output("update", env=COPY) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: .claude/skills/pdf exists and was not created by skillpm
-!   hint: use `skillpm update --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm update --keep pdf` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -359,11 +360,11 @@ def test_a_copy_that_somebody_edited_is_kept(project: CommandSandbox, upstream: 
 def test_the_user_has_links_in_the_hosts_own_folders(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "testing", check=True)
 
-    said = scene.output("link", "-g", *AGENTS)
+    output = scene.output("link", "-g", *AGENTS)
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
-linked 1: 1 skill in HOME/.agent-skills
+linked 1; total: 1 skill in HOME/.agent-skills
 """)
     assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == expected_output("""\
 .agents/
@@ -406,7 +407,7 @@ def test_the_users_agents_hold_where_a_manifest_names_none(scene: CommandSandbox
     scene.write("skills.json", '{"agents": [], "skills": {"testing": {"bundled": true}}}\n')
     assert scene.output("sync") == expected_output("""\
  - testing 1.0.0  (no longer linked in .claude/skills)
-unlinked 1: 1 skill in WORK/.agent-skills
+unlinked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert links(scene) == ""
 
@@ -442,7 +443,7 @@ def test_a_host_whose_folder_is_a_link_to_ours_needs_no_links(scene: CommandSand
 
 
 @pytest.mark.parametrize("kind", ["link out of the project", "file", "link to nowhere", "file above it"])
-def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene: CommandSandbox, kind: str) -> None:
+def test_an_agent_folder_that_is_a_file_is_refused_before_any_change(scene: CommandSandbox, kind: str) -> None:
     scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
     (scene.root / "outside").mkdir()
     place = scene.work / ".claude/skills"
@@ -459,9 +460,9 @@ def test_an_agents_folder_that_is_none_is_refused_before_anything_changes(scene:
             place.symlink_to("nowhere")
     before = scene.full_snapshot
 
-    said = scene.output("sync")
+    output = scene.output("sync")
 
-    assert said == {
+    assert output == {
         "link out of the project": """\
 ! error: .claude/skills is a link that points outside the project
 !   where: WORK/.claude/skills
@@ -562,7 +563,7 @@ glm              linked  .glm/skills              ~/.glm/skills
     assert len(project.output("agents", "--all").splitlines()) > 50
 
 
-def test_an_agent_nobody_knows_is_told_with_the_nearest(project: CommandSandbox) -> None:
+def test_an_unknown_agent_is_reported_with_similar_names(project: CommandSandbox) -> None:
     before = project.full_snapshot
 
     assert project.output("link", "claude-cod") == expected_output("""\
@@ -583,7 +584,9 @@ def test_an_agent_nobody_knows_is_told_with_the_nearest(project: CommandSandbox)
     assert project.full_snapshot == before
 
 
-def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlinked(scene: CommandSandbox) -> None:
+def test_an_unknown_agent_in_a_document_is_reported_with_its_location_and_can_be_unlinked(
+    scene: CommandSandbox,
+) -> None:
     scene.create_project('{"skills": {"testing": {"bundled": true}}, "agents": ["nobody"]}\n')
 
     assert scene.output("sync") == expected_output("""\
@@ -596,7 +599,7 @@ def test_an_unknown_agent_in_a_document_is_told_with_its_place_and_can_be_unlink
     assert scene.read_json("skills.json")["agents"] == []
 
 
-def test_hosts_that_share_a_folder_with_a_linked_one_are_told_so(project: CommandSandbox) -> None:
+def test_hosts_that_share_a_folder_with_a_linked_one_are_reported(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     (project.home / ".cursor").mkdir()
     project.run("link", "codex", check=True)
@@ -618,15 +621,15 @@ def test_copies_left_by_a_lost_skills_directory_are_taken_over(project: CommandS
     copy = project.snapshot(".claude/skills/testing")
     shutil.rmtree(project.work / ".agent-skills")
 
-    said = project.output("sync", env=COPY)
+    output = project.output("sync", env=COPY)
 
-    assert said == " + testing 1.0.0\nadded 1: 1 skill in WORK/.agent-skills\n"
+    assert output == " + testing 1.0.0\nadded 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot(".claude/skills/testing") == copy
     project.run("uninstall", "testing", env=COPY, check=True)
     assert links(project) == ".claude/\nskills/\n"  # who made the folders went with the receipt
 
 
-def test_a_copy_that_is_no_copy_is_not_taken_over(project: CommandSandbox) -> None:
+def test_a_folder_with_other_content_is_not_adopted_as_a_copy(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.run("link", "claude-code", env=COPY, check=True)
     shutil.rmtree(project.work / ".agent-skills")
@@ -637,7 +640,7 @@ def test_a_copy_that_is_no_copy_is_not_taken_over(project: CommandSandbox) -> No
 
 
 @pytest.mark.parametrize("origin", ["../..", ".git/hooks", "~/.ssh", "/etc"])
-def test_a_line_beside_a_backup_leads_nowhere_but_to_a_host(project: CommandSandbox, origin: str) -> None:
+def test_the_origin_of_a_backup_leads_only_to_a_host_folder(project: CommandSandbox, origin: str) -> None:
     project.write_files(prefix_paths(".agent-skills/.skillpm/backup/testing-1", make_skill("testing")))
     project.write(".agent-skills/.skillpm/backup/testing-1.from", f"{origin}\n")
     before = project.full_snapshot

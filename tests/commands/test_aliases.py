@@ -28,14 +28,14 @@ def test_a_second_skill_with_the_same_name_is_a_conflict_that_an_alias_resolves(
     installed = clash.output("install", "acme/skills@shadcn", "--as", "acme-shadcn")
 
     assert refused == expected_output("""\
-! error: `shadcn` already comes from https://github.com/ui/skills (skills/shadcn)
+! error: `shadcn` is already required from https://github.com/ui/skills (skills/shadcn)
 !   where: WORK/skills.json: skills.shadcn
 !   hint: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
 """)
     assert installed == expected_output("""\
  + acme-shadcn ACME
-added 1: 2 skills in WORK/.agent-skills
+added 1; total: 2 skills in WORK/.agent-skills
 ! warning: the SKILL.md of `acme-shadcn` declares the name `shadcn`, and some agents show that one; `shadcn` \
 declares it, too, and they may show only one
 """)

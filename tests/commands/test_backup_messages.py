@@ -22,11 +22,11 @@ def test_a_backup_is_listed_with_its_version_and_since_when(
     project.write(".agent-skills/pdf/notes.md", "mine")
     project.run("update", "--force", check=True)
 
-    said = project.output("backup", "list")
+    output = project.output("backup", "list")
     row = project.json_output("backup", "list")["backups"][0]
 
     place = "WORK/.agent-skills/.skillpm/backup/pdf-1"
-    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", said) == f"pdf-1  1.0.0  {place}  (backed up DAY UTC)\n"
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DAY", output) == f"pdf-1  1.0.0  {place}  (backed up DAY UTC)\n"
     since = datetime.fromisoformat(row.pop("since"))
     assert row == {"id": "pdf-1", "name": "pdf", "path": place, "origin": "", "version": "1.0.0"}
     assert timedelta(seconds=-2) < datetime.now(UTC) - since < timedelta(minutes=5)
@@ -47,11 +47,11 @@ def test_restoring_another_version_than_the_locked_one_says_so(
 
     assert project.output("backup", "restore", "pdf-1", "--dry-run") == expected_output(f"""\
  ~ pdf pdf-1  (restored from a backup)
-would have restored 1: 1 skill in WORK/.agent-skills
+would have restored 1; total: 1 skill in WORK/.agent-skills
 {other}""")
     assert project.output("backup", "restore", "pdf-1") == expected_output(f"""\
  ~ pdf pdf-1  (restored from a backup)
-restored 1: 1 skill in WORK/.agent-skills
+restored 1; total: 1 skill in WORK/.agent-skills
 {other}""")
     assert project.run("sync").code == 1
 
@@ -65,7 +65,7 @@ def test_skills_made_by_hand_are_counted_when_one_comes_back(project: CommandSan
 
     assert project.output("backup", "restore", "mine") == expected_output("""\
  ~ mine mine-1  (restored from a backup)
-restored 1: 2 skills in WORK/.agent-skills
+restored 1; total: 2 skills in WORK/.agent-skills
 ! mine is not in the manifest, so it is a local skill now and is never updated; to turn it into local changes of its \
 source, run `skillpm install SPEC --force`, then `skillpm backup restore mine`
 """)

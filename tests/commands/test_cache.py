@@ -64,14 +64,14 @@ def test_info_shows_entries_sizes_and_what_is_used_here(filled: CommandSandbox) 
     (filled.cache / "v9").mkdir()
     before = filled.snapshot("..")
 
-    said = filled.json_output("cache", "info")
+    output = filled.json_output("cache", "info")
 
-    assert list(said) == ["directory", "store", "git", "http", "search", "leftovers", "older", "newer"]
-    assert (said["store"]["entries"], said["store"]["used"]) == (3, 2)
-    assert said["store"]["bytes"] == sum(path.stat().st_size for path in entries(filled) if ".new" not in path.name)
-    assert (said["git"]["entries"], said["git"]["used"]) == (1, 1)
-    assert said["leftovers"] == {"entries": 1, "bytes": 4}
-    assert (said["older"], said["newer"]) == (["ROOT/cache/v0"], ["ROOT/cache/v9"])
+    assert list(output) == ["directory", "store", "git", "http", "search", "leftovers", "older", "newer"]
+    assert (output["store"]["entries"], output["store"]["used"]) == (3, 2)
+    assert output["store"]["bytes"] == sum(path.stat().st_size for path in entries(filled) if ".new" not in path.name)
+    assert (output["git"]["entries"], output["git"]["used"]) == (1, 1)
+    assert output["leftovers"] == {"entries": 1, "bytes": 4}
+    assert (output["older"], output["newer"]) == (["ROOT/cache/v0"], ["ROOT/cache/v9"])
     lines = filled.output("cache", "info").splitlines()
     assert lines[0] == "ROOT/cache"
     assert lines[1].endswith("skills, by content digest  2 of them needed by the lockfiles here")
@@ -321,12 +321,12 @@ def test_a_folder_that_is_not_a_skillpm_cache_is_refused(scene: CommandSandbox, 
     (scene.home / "letter.txt").write_text("dear")
     age(store)
 
-    said = scene.output("cache", *verb, env={"SKILLPM_CACHE_DIR": str(scene.home)})
+    output = scene.output("cache", *verb, env={"SKILLPM_CACHE_DIR": str(scene.home)})
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: HOME is not a cache that skillpm made; nothing was removed
 !   where: HOME/v1/CACHEDIR.TAG
-!   hint: check SKILLPM_CACHE_DIR; a skillpm cache contains that file
+!   hint: check SKILLPM_CACHE_DIR; every skillpm cache contains a CACHEDIR.TAG
 [1]
 """)
     assert store.read_bytes() == b"mine"

@@ -20,7 +20,7 @@ FETCH = "POST .* fetch"
 
 @pytest.fixture
 def pdf(project: CommandSandbox, served: str, upstream: Repository) -> CommandSandbox:
-    """Give a project with a skill that has become newer upstream."""
+    """Return a project with a skill that has become newer upstream."""
     project.run("install", f"{served}@pdf", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     return project
@@ -30,7 +30,7 @@ def with_agents(manifest: str) -> str:
     return manifest.replace("{", '{"agents": ["claude-code"], ', 1)
 
 
-def test_a_manifest_saved_while_an_update_fetches_is_what_counts(pdf: CommandSandbox, server: GitServer) -> None:
+def test_a_manifest_saved_while_an_update_fetches_applies(pdf: CommandSandbox, server: GitServer) -> None:
     saved = with_agents(pdf.read("skills.json"))
     server.add_fault(FETCH, respond_after(lambda: pdf.write("skills.json", saved)), times=1)
 
@@ -56,8 +56,8 @@ def test_a_skill_asked_for_while_a_sync_fetches_comes_with_it(
     assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
-def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: CommandSandbox, server: GitServer) -> None:
-    """`enable` edits the manifest, and what it shows has to be fetched anew."""
+def test_a_commands_edits_are_merged_with_a_concurrent_save(pdf: CommandSandbox, server: GitServer) -> None:
+    """`enable` edits the manifest, and what it enables has to be fetched again."""
     before = pdf.read("skills.json")
     pdf.run("disable", "pdf", check=True)
     subprocess.run(["rm", "-r", pdf.work / ".agent-skills/pdf", pdf.cache], check=True)
@@ -70,9 +70,7 @@ def test_what_a_command_writes_joins_what_was_saved_meanwhile(pdf: CommandSandbo
     assert pdf.exists(".claude/skills/pdf/SKILL.md")
 
 
-def test_a_lockfile_that_a_checkout_brought_meanwhile_is_read_again(
-    pdf: CommandSandbox, served: str, server: GitServer
-) -> None:
+def test_a_lockfile_replaced_by_a_checkout_is_read_again(pdf: CommandSandbox, served: str, server: GitServer) -> None:
     before = pdf.read("skills.lock"), pdf.read("skills.json")
     pdf.run("install", f"{served}@docx", check=True)
 
@@ -142,7 +140,7 @@ sys.addaudithook(save)
 
 
 def as_it_is_written(scene: CommandSandbox, file: str, saved: str) -> dict[str, str]:
-    """Have somebody save a document when a command writes its own version beside it; give the environment for that."""
+    """Save a document while a command writes its own version next to it; return the environment for that."""
     scene.write("site/sitecustomize.py", SAVING.format(file=file, text=saved))
     return {"PYTHONPATH": str(scene.work / "site")}
 
@@ -151,10 +149,10 @@ def test_a_manifest_saved_while_ours_is_written_stays(project: CommandSandbox) -
     saved = with_agents(project.read("skills.json"))
     meanwhile = as_it_is_written(project, f"{project.work}/skills.json", saved)
 
-    said = project.output("install", "testing", env=meanwhile)
+    output = project.output("install", "testing", env=meanwhile)
 
     left = "! warning: WORK/skills.json was changed while a command was running or interrupted; it was not updated\n"
-    assert left in said
+    assert left in output
     assert project.read("skills.json") == saved
 
 

@@ -38,11 +38,11 @@ def test_list_shows_the_origin_of_each_setting(scene: CommandSandbox) -> None:
         json.dumps({"skills": {}, "indexes": [{"name": "mine", "url": "./index"}], "permissions": {"x-*": "ask"}})
     )
 
-    said = scene.output(
+    output = scene.output(
         "config", "list", "--show-origin", "--exclude-newer", "3 days", env={"SKILLPM_OFFLINE": "1"}
     ).splitlines()
 
-    assert [" ".join(line.split()) for line in said] == [
+    assert [" ".join(line.split()) for line in output] == [
         'agents = ["claude-code"] user config (HOME/.config/skillpm/config.toml)',
         'cache-dir = "ROOT/cache" environment (SKILLPM_CACHE_DIR)',
         'config-dir = "HOME/.config/skillpm" default',
@@ -184,7 +184,7 @@ def test_a_link_into_dotfiles_and_the_mode_are_kept(scene: CommandSandbox) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "said", "hint"),
+    ("words", "expected", "hint"),
     [
         (["set", "exclude-newr", "1d"], "`exclude-newr` is not a setting", "did you mean `exclude-newer`?"),
         (
@@ -217,13 +217,13 @@ def test_a_link_into_dotfiles_and_the_mode_are_kept(scene: CommandSandbox) -> No
         (["get", "nothing"], "`nothing` is not a setting", ""),
     ],
 )
-def test_invalid_keys_and_values_are_refused(scene: CommandSandbox, words: list[str], said: str, hint: str) -> None:
+def test_invalid_keys_and_values_are_refused(scene: CommandSandbox, words: list[str], expected: str, hint: str) -> None:
     configure(scene, COMMENTED)
     before = scene.full_snapshot
 
     result = scene.run("config", *words)
 
-    assert (result.code, result.stderr.splitlines()[0]) == (2, f"error: {said}")
+    assert (result.code, result.stderr.splitlines()[0]) == (2, f"error: {expected}")
     assert hint in result.stderr
     assert scene.full_snapshot == before
 
@@ -295,10 +295,10 @@ def test_unset_in_a_value_that_is_not_a_table_is_reported(scene: CommandSandbox,
     table = key.partition(".")[0]
     configure(scene, f"{table} = 5\n")
 
-    said = scene.output("config", "unset", key)
+    output = scene.output("config", "unset", key)
 
-    assert said.splitlines()[0] == "! error: expected a table"
-    assert said.endswith("[1]\n")
+    assert output.splitlines()[0] == "! error: expected a table"
+    assert output.endswith("[1]\n")
     assert config(scene) == f"{table} = 5\n"
 
 
@@ -321,18 +321,18 @@ def test_an_unknown_key_is_reported(scene: CommandSandbox) -> None:
 
 def test_no_secret_is_shown_or_stored(scene: CommandSandbox) -> None:
     secrets = {"SKILLPM_INDEX_ACME_TOKEN": "hunter2", "GITHUB_TOKEN": "hunter3"}
-    said = scene.output("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
-    assert said.splitlines()[0] == (
+    output = scene.output("config", "set", "indexes.acme.url", "https://me:hunter4@skills.acme.example", env=secrets)
+    assert output.splitlines()[0] == (
         "! warning: the credentials in the URL are not kept; use SKILLPM_INDEX_ACME_TOKEN or ~/.netrc"
     )
     configure(scene, config(scene).replace("https://", "https://me:hunter5@"))
 
-    said += scene.output("config", "list", "--show-origin", env=secrets)
-    said += scene.output("config", "list", "--json", env=secrets) + scene.output(
+    output += scene.output("config", "list", "--show-origin", env=secrets)
+    output += scene.output("config", "list", "--json", env=secrets) + scene.output(
         "config", "get", "indexes", env=secrets
     )
 
-    assert "hunter" not in said
+    assert "hunter" not in output
 
 
 def test_settings_of_user_scope_ignore_the_manifest_of_the_project(scene: CommandSandbox) -> None:

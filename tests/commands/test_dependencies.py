@@ -12,7 +12,7 @@ BASICS = {"git": "https://forge.example/acme/basics", "path": "git-basics"}
 
 @pytest.fixture
 def needy(scene: CommandSandbox, tmp_path: Path) -> CommandSandbox:
-    """Give a project of two local skills: `report` needs two bundled ones, `deploy` one of them and a repository's."""
+    """Return a project of two local skills: `report` needs two bundled ones, `deploy` one of them and one from git."""
     basics = Repository.create(tmp_path / "basics")
     basics.write(prefix_paths("git-basics", make_skill("git-basics", version="1.1")))
     basics.commit()
@@ -29,15 +29,15 @@ def locked(scene: CommandSandbox) -> list[str]:
 
 
 def test_what_a_skill_needs_is_installed_with_it(needy: CommandSandbox) -> None:
-    said = needy.output("sync").splitlines()
+    output = needy.output("sync").splitlines()
 
-    assert said[:6] == [
+    assert output[:6] == [
         " + code-review 1.0.0",
         " + deploy 2.0",
         " + git-basics 1.1",
         " + report 3.0",
         " + testing 1.0.0",
-        "added 5: 5 skills in WORK/.agent-skills",
+        "added 5; total: 5 skills in WORK/.agent-skills",
     ]
     skills = needy.read_json("skills.lock")["skills"]
     assert skills["report"]["dependencies"] == {"code-review": ">=1", "testing": "*"}
@@ -48,13 +48,13 @@ def test_what_a_skill_needs_is_installed_with_it(needy: CommandSandbox) -> None:
     assert needy.output("lock", "--check") == "WORK/skills.lock is up to date\n"
 
 
-def test_what_nobody_needs_any_more_goes_too(needy: CommandSandbox) -> None:
+def test_dependencies_that_are_no_longer_required_are_removed_too(needy: CommandSandbox) -> None:
     needy.run("sync", check=True)
 
     assert needy.output("uninstall", "deploy") == expected_output("""\
  - deploy 2.0
  - git-basics 1.1
-removed 2: 3 skills in WORK/.agent-skills
+removed 2; total: 3 skills in WORK/.agent-skills
 """)
     assert locked(needy) == ["code-review", "report", "testing"]
 
@@ -73,12 +73,12 @@ def test_a_skill_that_is_needed_cannot_be_uninstalled_alone(needy: CommandSandbo
     assert locked(needy) == []
 
 
-def test_a_skill_that_was_asked_for_and_is_needed_stays(needy: CommandSandbox) -> None:
+def test_a_required_skill_that_is_also_a_dependency_stays(needy: CommandSandbox) -> None:
     needy.run("install", "testing", check=True)
 
-    said = needy.output("uninstall", "testing")
+    output = needy.output("uninstall", "testing")
 
-    assert "! warning: testing stays installed: `report` requires it\n" in said
+    assert "! warning: testing stays installed: `report` requires it\n" in output
     assert "testing" not in needy.read_json("skills.json")["skills"]
     assert needy.exists(".agent-skills/testing/SKILL.md")
 
@@ -169,7 +169,7 @@ def test_two_skills_that_need_each_other(scene: CommandSandbox) -> None:
     assert scene.output("why", "two") == "skills.json → two\nskills.json → one → two\n"
 
 
-def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: CommandSandbox) -> None:
+def test_a_version_conflict_is_explained_and_an_override_resolves_it(needy: CommandSandbox) -> None:
     needy.write("skills.json", manifest_text(report={"path": "./skills/report"}, deploy={"path": "./skills/deploy"}))
     needy.write_files(
         prefix_paths("skills/report", make_skill("report", metadata={"skill-dependencies": "code-review>=7"}))
@@ -197,7 +197,7 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "expected"),
     [
         (
             {"skills.json": '{"skills": {"x": {"path": "../secret"}}}'},
@@ -221,8 +221,8 @@ def test_a_conflict_is_told_in_sentences_and_an_override_solves_it(needy: Comman
         ({"SKILL.md": make_skill("bad", metadata={"skill-dependencies": "X"})["SKILL.md"]}, "`X` names no skill"),
     ],
 )
-def test_needs_that_may_not_be_or_mean_nothing_install_nothing(
-    scene: CommandSandbox, files: dict[str, str | bytes], said: str
+def test_invalid_dependencies_install_nothing(
+    scene: CommandSandbox, files: dict[str, str | bytes], expected: str
 ) -> None:
     scene.write_files(prefix_paths("skills/bad", make_skill("bad") | files))
     scene.create_project(manifest_text(bad={"path": "./skills/bad"}))
@@ -230,7 +230,7 @@ def test_needs_that_may_not_be_or_mean_nothing_install_nothing(
     result = scene.run("sync")
 
     assert result.code == 1
-    assert said in result.stderr
+    assert expected in result.stderr
     assert not scene.exists("skills.lock")
 
 
@@ -241,20 +241,20 @@ def test_a_skills_json_of_another_tool_needs_nothing(scene: CommandSandbox) -> N
     assert locked(scene) == ["odd"]
 
 
-def test_a_lockfile_that_brings_in_what_nobody_needs_is_refused(needy: CommandSandbox) -> None:
+def test_a_lockfile_with_skills_that_nothing_requires_is_refused(needy: CommandSandbox) -> None:
     needy.run("sync", check=True)
     lockfile = needy.read_json("skills.lock")
     lockfile["skills"]["git-basics"]["source"]["git"] = "https://evil.example/basics"
     needy.write("skills.lock", json.dumps(lockfile))
 
-    said = needy.run("sync", "--frozen")
+    result = needy.run("sync", "--frozen")
 
-    assert said.code == 1
-    assert "`git-basics` is locked to https://evil.example/basics at " in said.stderr
+    assert result.code == 1
+    assert "`git-basics` is locked to https://evil.example/basics at " in result.stderr
 
 
 @pytest.mark.parametrize("parent", ["code-review", "report"])
-def test_a_need_that_a_lockfile_makes_up_brings_nothing_in(needy: CommandSandbox, parent: str) -> None:
+def test_a_dependency_invented_by_a_lockfile_installs_nothing(needy: CommandSandbox, parent: str) -> None:
     needy.write("skills.json", manifest_text(report={"path": "./skills/report"}))
     needy.run("sync", check=True)
     lockfile = needy.read_json("skills.lock")

@@ -130,8 +130,8 @@ WORK/.agents/skills/pdf/SKILL.md
 
 
 def test_disabled_folders_are_reported(host: CommandSandbox) -> None:
-    said = host.output("discover", "--agent", "brutus", env={"SKILLPM_DISABLE_CLAUDE_PATHS": "1"})
-    assert said == expected_output("""\
+    output = host.output("discover", "--agent", "brutus", env={"SKILLPM_DISABLE_CLAUDE_PATHS": "1"})
+    assert output == expected_output("""\
 brutus sees 0 skills from WORK
 (BRUTUS: Claude's folders, then OpenCode's, each in the working directory before
 the user's)
@@ -168,8 +168,8 @@ def test_control_characters_of_a_skill_are_escaped(scene: CommandSandbox) -> Non
     scene.write(f".agents/skills/{evil}2/SKILL.md", f"---{evil}\n---\n")
     result = scene.run("discover", "--agent", "agentskills", check=True)
     as_json = scene.run("discover", "--agent", "agentskills", "--json", check=True)
-    for said in (result.stdout + result.stderr, as_json.stdout):
-        assert not {*said} & {"\x1b", "\u202e", "\u200b", "\x07"}
+    for output in (result.stdout + result.stderr, as_json.stdout):
+        assert not {*output} & {"\x1b", "\u202e", "\u200b", "\x07"}
     assert "\\x1b[31mred" in result.stdout
     assert as_json.json["skills"][0]["name"] == "\x1b[31mred"
 
@@ -179,6 +179,6 @@ def test_only_long_paths_exceed_the_width_of_the_terminal(tmp_path: Path) -> Non
     world = create_full_workspace(tmp_path)
     scene = CommandSandbox(tmp_path)
     for agent in ("skillpm", "claude-code", "opencode", "glm", "omega", "supercode", "brutus", "codex", "agentskills"):
-        said = scene.run("discover", "--agent", agent, cwd=world.app, check=True)
-        for line in said.stdout.splitlines():
+        result = scene.run("discover", "--agent", agent, cwd=world.app, check=True)
+        for line in result.stdout.splitlines():
             assert len(line) <= 80 or str(tmp_path) in line or "bundled" in line, line

@@ -52,8 +52,8 @@ def problems(scene: CommandSandbox, *words: str, env: Environment | None = None)
 
 def notes(scene: CommandSandbox, *words: str, env: Environment | None = None) -> list[str]:
     """Return the notes that doctor reports."""
-    said = json.loads(scene.add_placeholders(scene.run("doctor", *words, "--json", env=env).stdout))
-    return [row["message"] for row in said["checks"] if row["level"] == "note"]
+    output = json.loads(scene.add_placeholders(scene.run("doctor", *words, "--json", env=env).stdout))
+    return [row["message"] for row in output["checks"] if row["level"] == "note"]
 
 
 def flip(path: Path) -> None:
@@ -304,10 +304,10 @@ no problems in WORK/.agent-skills; checked:
   store entries
   cached repositories
 """)
-    said = sick.json_output("doctor")
-    assert list(said) == ["ok", "checks"]
-    assert {tuple(row) for row in said["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
-    assert (said["ok"], len({row["id"] for row in said["checks"]})) == (True, 18)
+    output = sick.json_output("doctor")
+    assert list(output) == ["ok", "checks"]
+    assert {tuple(row) for row in output["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
+    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 18)
     assert sick.output("doctor", "-q") == ""
 
 
@@ -315,9 +315,9 @@ def test_a_problem_is_reported_with_its_location_and_its_repair(sick: CommandSan
     receipt_gone(sick)
     sick.write(".agent-skills/pdf/SKILL.md", "my own words")
 
-    said = sick.output("doctor", "-q")
+    output = sick.output("doctor", "-q")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 problem: the receipt, which records installed skills, is missing: pdf, testing
     where: WORK/.agent-skills/.skillpm/receipt.json
     hint: run `skillpm doctor --fix` to adopt the skills that match the lockfile
@@ -386,7 +386,7 @@ def test_invalid_variables_are_reported_and_do_not_stop_other_checks(sick: Comma
     }
 
     assert problems(sick, env=odd) == [
-        "invalid value SKILLPM_LINK_MODE=glue",
+        "invalid value `glue` for SKILLPM_LINK_MODE",
         "invalid number SKILLPM_MAX_FILE=big",
     ]
     assert [line for line in notes(sick, env=odd) if "SKILLPM" in line] == [
@@ -470,8 +470,8 @@ def test_a_change_in_progress_is_not_a_problem(sick: CommandSandbox) -> None:
     interrupt(sick)
     with hold_lock(str(sick.work / OURS / "lock"), 1, "the test"):
         found = sick.run("doctor", "--json")
-    said = [row["message"] for row in json.loads(found.stdout)["checks"] if row["id"] == "journal"]
-    assert said == [f"a change is in progress (process {os.getpid()})"]
+    output = [row["message"] for row in json.loads(found.stdout)["checks"] if row["id"] == "journal"]
+    assert output == [f"a change is in progress (process {os.getpid()})"]
     assert problems(sick) == ["a change was interrupted"]
 
 

@@ -7,11 +7,11 @@ from commands.scene import CommandSandbox
 from kit import make_skill, prefix_paths
 
 
-def told(scene: CommandSandbox, *words: str) -> list[str]:
+def reported_lines(scene: CommandSandbox, *words: str) -> list[str]:
     return [line for line in scene.run(*words, check=True).stderr.splitlines() if line.startswith("warning: ")]
 
 
-def as_foretold(line: str) -> str:
+def as_predicted(line: str) -> str:
     """Return the warning of a dry run for each backup that the run reports."""
     return re.sub(r"backed up (?:your version of )?(\S+) as .*", r"\1 would be backed up", line)
 
@@ -37,9 +37,9 @@ def linked(scene: CommandSandbox) -> CommandSandbox:
     ids=" ".join,
 )
 def test_dry_run_warns_of_the_backups_that_force_makes(linked: CommandSandbox, words: list[str]) -> None:
-    before = told(linked, *words, "--dry-run")
-    after = told(linked, *words)
-    assert before == [as_foretold(line) for line in after]
+    before = reported_lines(linked, *words, "--dry-run")
+    after = reported_lines(linked, *words)
+    assert before == [as_predicted(line) for line in after]
     assert before == [line for line in before if "would be backed up" in line] != []
 
 
@@ -48,10 +48,10 @@ def test_dry_run_warns_of_a_second_backup(linked: CommandSandbox) -> None:
     linked.write(".agent-skills/testing/SKILL.md", linked.read(".agent-skills/testing/SKILL.md") + "\nAgain.\n")
     words = ["backup", "restore", "testing-1", "--force"]
 
-    before = told(linked, *words, "--dry-run")
+    before = reported_lines(linked, *words, "--dry-run")
 
     assert before == ["warning: testing would be backed up"]
-    assert before == [as_foretold(line) for line in told(linked, *words)]
+    assert before == [as_predicted(line) for line in reported_lines(linked, *words)]
 
 
 def test_dry_run_warns_that_an_edited_copy_stays(linked: CommandSandbox) -> None:
@@ -71,4 +71,4 @@ def test_dry_run_warns_that_an_edited_copy_stays(linked: CommandSandbox) -> None
 def test_a_dry_run_without_conflicts_has_no_warnings(scene: CommandSandbox) -> None:
     scene.create_project()
     scene.run("install", "testing", check=True)
-    assert told(scene, "link", "claude-code", "--force", "--dry-run") == []
+    assert reported_lines(scene, "link", "claude-code", "--force", "--dry-run") == []

@@ -98,18 +98,18 @@ def test_a_dry_run_makes_no_skills_directory(scene: CommandSandbox, words: list[
 def test_a_dry_restoration_stops_where_the_real_one_would(busy: CommandSandbox) -> None:
     busy.write(".agent-skills/pdf/SKILL.md", "a newer edit")
 
-    said = busy.output("backup", "restore", "pdf-1", "--dry-run")
+    output = busy.output("backup", "restore", "pdf-1", "--dry-run")
 
-    assert said == busy.output("backup", "restore", "pdf-1")
-    assert said == expected_output("""\
+    assert output == busy.output("backup", "restore", "pdf-1")
+    assert output == expected_output("""\
 ! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up and continue
 [1]
 """)
 
 
 def test_restoring_takes_no_option_that_means_nothing(busy: CommandSandbox) -> None:
     for option in ("--keep", "--offline", "--allow-insecure-host"):
-        said = busy.run("backup", "restore", "pdf-1", option, "pdf")
-        assert (said.code, said.stderr.startswith(f"error: No such option '{option}'")) == (2, True), said
+        result = busy.run("backup", "restore", "pdf-1", option, "pdf")
+        assert (result.code, result.stderr.startswith(f"error: No such option '{option}'")) == (2, True), result

@@ -10,8 +10,8 @@ from kit import Repository, git, make_skill, prefix_paths
 BLOCKED = """\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see it, `skillpm sync --keep pdf` to continue without it, or `--force` to back it \
-up first
+!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf` to keep it as it is, or `--force` to \
+back it up and continue
 [1]
 """
 MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
@@ -36,8 +36,8 @@ def test_an_edited_skill_stops_its_own_change(
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     before = edited.full_snapshot
 
-    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to continue without it, "
-    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to continue without it, ", without)
+    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to keep it as it is, "
+    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to keep it as it is, ", without)
     assert edited.full_snapshot == before
 
 
@@ -50,7 +50,7 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *
     assert edited.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   pdf: replaced by something else
-!   hint: use `skillpm sync --keep pdf` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm sync --keep pdf` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
 
@@ -71,8 +71,8 @@ def test_two_edited_skills_are_reported_together(edited: CommandSandbox) -> None
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   hint: use `skillpm diff pdf` to see the first, `skillpm sync --keep pdf --keep testing` to continue without them, \
-or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf --keep testing` to keep them as they \
+are, or `--force` to back them up and continue
 [1]
 """)
 
@@ -100,22 +100,22 @@ def test_an_edit_stops_no_update_that_brings_nothing_for_it(
     upstream.write({"skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
 
-    said = edited.run("update", check=True)
+    result = edited.run("update", check=True)
 
-    assert said.stdout.splitlines()[-1] == f"updated 1: 3 skills in {edited.work}/.agent-skills"
+    assert result.stdout.splitlines()[-1] == f"updated 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("update", "pdf").splitlines()[0].startswith(" = pdf ")
     assert edited.output("sync") == BLOCKED
 
 
-def test_keep_goes_on_without_it(edited: CommandSandbox, upstream: Repository, url: str) -> None:
+def test_keep_leaves_it_as_it_is(edited: CommandSandbox, upstream: Repository, url: str) -> None:
     edited.run("install", f"{url}@docx", check=True)
     upstream.write({"skills/pdf/notes.md": "Second.\n", "skills/docx/notes.md": "Second.\n"}).commit()
     mine = edited.snapshot(".agent-skills/pdf")
 
     kept = edited.run("update", "--keep", "pdf", check=True)
 
-    assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1: 3 skills in {edited.work}/.agent-skills"
+    assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
     assert edited.output("sync") == BLOCKED
@@ -137,9 +137,9 @@ def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_e
 
 def test_the_suggested_command_can_be_pasted(edited: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
-    said = edited.run("update", "--json").json["error"]["hint"]
+    output = edited.run("update", "--json").json["error"]["hint"]
 
-    typed = said.partition("use `skillpm diff pdf` to see it, `skillpm ")[2].partition("`")[0].split()
+    typed = output.partition("use `skillpm diff pdf` to see the changes, `skillpm ")[2].partition("`")[0].split()
 
     assert typed == ["update", "--json", "--keep", "pdf"]
     assert edited.run(*typed).code == 0
@@ -152,8 +152,8 @@ def test_the_hint_for_many_edited_skills_is_one_line(edited: CommandSandbox) -> 
             (folder / "SKILL.md").write_text("mine\n")
 
     assert edited.output("sync").splitlines()[-2] == (
-        "!   hint: use `skillpm diff api-design` to see the first, `--keep NAME` to continue without that one, or "
-        "`--force` to back them up first"
+        "!   hint: use `skillpm diff api-design` to see the changes, `--keep NAME` to keep one as it is, or "
+        "`--force` to back them up and continue"
     )
 
 
@@ -176,7 +176,7 @@ def test_force_backs_it_up_and_restore_restores_it(edited: CommandSandbox) -> No
     assert forced.splitlines()[0].startswith(" ~ pdf ")
     assert forced.splitlines()[0].endswith("  (edited since it was installed; backed up first)")
     assert forced.splitlines()[1:3] == [
-        "updated 1: 2 skills in WORK/.agent-skills",
+        "updated 1; total: 2 skills in WORK/.agent-skills",
         "! warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`",
     ]
     assert edited.output("verify") == "! 2 of 2 skills match the lockfile\n"
@@ -186,7 +186,7 @@ def test_force_backs_it_up_and_restore_restores_it(edited: CommandSandbox) -> No
 
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
  ~ pdf pdf-1  (restored from a backup)
-restored 1: 2 skills in WORK/.agent-skills
+restored 1; total: 2 skills in WORK/.agent-skills
 """)
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("backup", "list") == "! no backups\n"
@@ -243,7 +243,7 @@ def test_a_backup_does_not_overrun_a_newer_edit(edited: CommandSandbox) -> None:
     assert edited.output("backup", "restore", "pdf-1") == expected_output("""\
 ! error: pdf has local changes again; nothing was changed
 !   where: WORK/.agent-skills/pdf
-!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up first
+!   hint: use `skillpm diff pdf` to see them, or `--force` to back them up and continue
 [1]
 """)
     assert edited.full_snapshot == before
@@ -289,19 +289,20 @@ def test_a_folder_made_by_hand_is_never_replaced(project: CommandSandbox) -> Non
     project.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", body="Mine.\n")))
     before = project.full_snapshot
 
-    said = project.output("install", "code-review")
+    output = project.output("install", "code-review")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   hint: use `skillpm install code-review --keep code-review` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm install code-review --keep code-review` to keep it as it is, or `--force` to back it up and \
+continue
 [1]
 """)
     assert project.full_snapshot == before
 
     assert project.output("install", "code-review", "--force") == expected_output(f"""\
  + code-review 1.0.0  (a folder that skillpm did not create; backed up first)
-added 1: 1 skill in WORK/.agent-skills
+added 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up your version of code-review as code-review-1; restore it with `skillpm backup restore \
 code-review-1`
 {LINK_HINT}""")
@@ -357,8 +358,8 @@ def test_a_fresh_clone_of_a_skill_that_was_edited_is_blocked_and_can_be_compared
     assert committed.output("sync", cwd=clone) == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   code-review: a folder that skillpm did not create
-!   hint: use `skillpm diff code-review` to see it, `skillpm sync --keep code-review` to continue without it, or \
-`--force` to back it up first
+!   hint: use `skillpm diff code-review` to see the changes, `skillpm sync --keep code-review` to keep it as it is, \
+or `--force` to back it up and continue
 [1]
 """)
     assert committed.run("diff", "code-review", cwd=clone).stdout.endswith("+edited\n")
@@ -399,7 +400,7 @@ new mode 100644
 
     assert scripted.output("sync") == expected_output(f"""\
  ~ pdf {upstream.resolve()[:7]}  (executable bits restored)
-updated 1: 2 skills in WORK/.agent-skills
+updated 1; total: 2 skills in WORK/.agent-skills
 """)
     assert (scripted.work / ".agent-skills/pdf/scripts/read.sh").stat().st_mode & 0o111
     assert not scripted.exists(".agent-skills/.skillpm/backup")
@@ -446,7 +447,7 @@ def test_a_kept_skill_is_reported(edited: CommandSandbox, upstream: Repository) 
     short = upstream.resolve()[:7]
     assert edited.output("sync", "--keep", "pdf") == expected_output(f"""\
  = pdf {short}  (edited)
-kept 1: 2 skills in WORK/.agent-skills
+kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert [action["action"] for action in edited.json_output("sync", "--keep", "pdf")["actions"]] == ["keep", "keep"]
 

@@ -24,7 +24,7 @@ def registered(scene: CommandSandbox) -> list[str]:
 def test_a_disabled_skill_is_in_no_registry_no_link_and_no_prompt(full: CommandSandbox) -> None:
     assert full.output("disable", "testing") == expected_output("""\
  - testing 1.0.0  (no longer linked in .agents/skills, .claude/skills)
-unlinked 1: 3 skills in WORK/.agent-skills
+unlinked 1; total: 3 skills in WORK/.agent-skills
 ! disabled: testing
 """)
 
@@ -53,7 +53,7 @@ def test_enabling_brings_all_of_it_back(full: CommandSandbox) -> None:
     assert full.output("enable", "testing", "mine") == expected_output("""\
  → testing 1.0.0  (linked in .agents/skills, .claude/skills)
  → mine  (linked in .agents/skills, .claude/skills)
-linked 2: 3 skills in WORK/.agent-skills
+linked 2; total: 3 skills in WORK/.agent-skills
 ! no skill is disabled
 """)
 

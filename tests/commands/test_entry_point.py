@@ -121,7 +121,7 @@ def test_an_invalid_environment_variable_is_a_usage_error(scene: CommandSandbox)
 [2]
 """)
     assert scene.output("list", env={"SKILLPM_LINK_MODE": "hardlink"}) == expected_output("""\
-! error: invalid value SKILLPM_LINK_MODE=hardlink
+! error: invalid value `hardlink` for SKILLPM_LINK_MODE
 !   hint: unset it, or use one of symlink, copy
 [2]
 """)

@@ -1,4 +1,4 @@
-"""A skill in a project that is a link out of it was made by whoever sent the project: it shows nobody's own files."""
+"""A link out of a project was made by the project's author: it must not expose the user's own files."""
 
 import json
 import os
@@ -21,7 +21,7 @@ PREPARED = {
 
 @pytest.fixture
 def cloned(scene: CommandSandbox) -> CommandSandbox:
-    """Give a clone whose skills are links to what lies beside it: a folder of the user's own, and a file."""
+    """Return a clone whose skills are links to the user's own folder and file next to it."""
     scene.write_files(prefix_paths("../sent/.agent-skills/plain", make_skill("plain", "Inside.")))
     scene.write_files(prefix_paths("../sent/shared/inner", make_skill("inner", "A link inside.")))
     scene.write("../sent/skills.json", '{"skills": {}, "agents": ["claude-code"]}\n')
@@ -45,9 +45,9 @@ def cloned(scene: CommandSandbox) -> CommandSandbox:
 def test_a_clone_cannot_have_files_of_its_user_linked_or_copied_for_agents(cloned: CommandSandbox, mode: str) -> None:
     environment = {"SKILLPM_LINK_MODE": mode}
 
-    said = cloned.run("sync", env=environment, check=True)
+    result = cloned.run("sync", env=environment, check=True)
 
-    assert said.stderr == WARNINGS
+    assert result.stderr == WARNINGS
     assert sorted(os.listdir(cloned.work / ".claude/skills")) == ["inner", "plain"]
     assert [entry["name"] for entry in cloned.read_json(".agent-skills/skills.json")["skills"]] == ["inner", "plain"]
     assert os.path.islink(cloned.work / ".claude/skills/plain/secret.txt")
@@ -91,14 +91,14 @@ def test_links_in_the_users_own_skills_directory_are_their_own_affair(scene: Com
 
 
 def staged_with(scene: CommandSandbox, words: str) -> list[str]:
-    """Give the paths in git's index whose content has these words; of a link that is where it leads."""
+    """Return the paths in git's index whose content has these words; the content of a link is its target."""
     paths = git("ls-files", cwd=scene.work).splitlines()
     return [path for path in paths if words in git("show", f":{path}", cwd=scene.work)]
 
 
 @pytest.fixture
 def forged(scene: CommandSandbox) -> CommandSandbox:
-    """Give a clone that brings a receipt and a registry, which say that links out of it were installed."""
+    """Return a clone with a committed receipt and registry that list links out of it as installed."""
     scene.write_files(prefix_paths("../own/private", make_skill("private", "Secret words.")))
     sent = scene.work.parent / "sent"
     live = {"source": {"path": "../own/private", "link": True}, "files": {}}
@@ -145,14 +145,14 @@ READERS = (
 
 
 @pytest.mark.parametrize("registry", ["brought", "none"])
-def test_no_reader_serves_what_a_receipt_that_was_sent_calls_installed(forged: CommandSandbox, registry: str) -> None:
+def test_no_reader_trusts_a_committed_receipt(forged: CommandSandbox, registry: str) -> None:
     if registry == "none":
         (forged.work / ".agent-skills/skills.json").unlink()
 
     for words in READERS:
-        said = forged.run(*words)
-        assert "Secret" not in said.stdout + said.stderr
-        assert "Do it well" not in said.stdout + said.stderr
+        result = forged.run(*words)
+        assert "Secret" not in result.stdout + result.stderr
+        assert "Do it well" not in result.stdout + result.stderr
 
     assert "Secret" not in forged.read(".agent-skills/skills.json")
 
@@ -199,7 +199,7 @@ def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_
     assert scene.run("load", "private", cwd=scene.work / "app").code == 1
 
 
-def test_a_home_that_is_a_repository_was_sent_by_nobody(scene: CommandSandbox) -> None:
+def test_a_home_directory_that_is_a_repository_is_trusted(scene: CommandSandbox) -> None:
     git("init", "-q", cwd=scene.home)
     scene.write("../home/app/skills.json", '{"skills": {}}\n')
     scene.write_files(prefix_paths("../home/own/private", make_skill("private", "Secret words.")))

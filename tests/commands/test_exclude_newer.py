@@ -12,7 +12,7 @@ FIRST, SECOND = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"  # when the kit's
 
 @pytest.fixture
 def tagged(tmp_path: Path) -> Repository:
-    """Give a repository whose versions 1.0.0, 1.1.0 and 1.2.0 are a second apart."""
+    """Return a repository whose versions 1.0.0, 1.1.0 and 1.2.0 are a second apart."""
     repository = Repository.create(tmp_path / "tagged")
     for version in ("v1.0.0", "v1.1.0", "v1.2.0"):
         repository.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"This is {version}.\n"))).commit()
@@ -122,7 +122,7 @@ pdf    1.1.0    1.1.0   1.2.0
     assert pdf.output("outdated") == "skill  current  wanted  latest\npdf    1.1.0    1.2.0   1.2.0\n"
 
 
-def test_a_range_of_which_all_is_too_new_says_so(pdf: CommandSandbox) -> None:
+def test_a_range_with_only_too_new_versions_is_reported(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", ">=1.1"))
 
     assert pdf.output("sync", "--exclude-newer", FIRST) == expected_output("""\
@@ -159,7 +159,9 @@ def test_the_dates_of_tags_are_asked_for_once(scene: CommandSandbox, server: Git
         ([], {"SKILLPM_EXCLUDE_NEWER": "soon"}, "SKILLPM_EXCLUDE_NEWER"),
     ],
 )
-def test_what_is_no_date_is_wrong_usage(pdf: CommandSandbox, words: list[str], env: dict[str, str], where: str) -> None:
+def test_an_invalid_date_is_a_usage_error(
+    pdf: CommandSandbox, words: list[str], env: dict[str, str], where: str
+) -> None:
     result = pdf.run("lock", *words, env=env)
 
     assert result.code == 2
@@ -168,7 +170,7 @@ def test_what_is_no_date_is_wrong_usage(pdf: CommandSandbox, words: list[str], e
     assert not pdf.exists("skills.lock")
 
 
-def test_what_is_no_date_in_a_document_names_file_and_key(pdf: CommandSandbox) -> None:
+def test_an_invalid_date_in_a_document_names_file_and_key(pdf: CommandSandbox) -> None:
     demand(pdf, exclude_newer="soon")
     column = pdf.read("skills.json").index('"exclude-newer"') + 1
     assert pdf.output("lock") == expected_output(f"""\

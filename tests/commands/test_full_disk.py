@@ -21,12 +21,12 @@ OTHER_DISK = Path(os.sep, "dev", "shm")
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[CommandSandbox]:
-    """Give a project on a disk of sixteen megabytes, with a skill installed."""
+    """Return a project on a disk of sixteen megabytes, with a skill installed."""
     disk = tmp_path / "disk"
     disk.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "none", str(disk)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("nobody may mount a disk here")
+        pytest.skip("mounting a disk is not permitted here")
     try:
         scene = CommandSandbox(disk / "scene").create_project()
         scene.run("install", "testing", check=True)
@@ -46,7 +46,7 @@ def fill(disk: Path, left: int) -> Path:
 
 @pytest.mark.parametrize("left", LEVELS)
 def test_an_install_on_a_full_disk_is_whole_or_nothing(small: CommandSandbox, upstream: Repository, left: int) -> None:
-    """A skill of the tool at even levels, at odd ones one from git, whose cache lies on that disk too."""
+    """A bundled skill at even levels, and at odd ones a skill from git, whose cache is on that disk too."""
     skill = "code-review" if left % 2 == 0 else "pdf"
     spec = skill if left % 2 == 0 else f"{upstream.file_url}@pdf"
     before = small.full_snapshot
@@ -64,10 +64,10 @@ def test_an_install_on_a_full_disk_is_whole_or_nothing(small: CommandSandbox, up
         assert small.run("verify").code == 0
         assert small.exists(f".agent-skills/{skill}/SKILL.md")
     else:
-        said = result.stderr.splitlines()
-        if said[0] != "error: no space left for the git cache":
-            assert re.fullmatch(r"error: cannot .*: no space left on the device", said[0]), result.stderr
-        assert said[1].startswith(f"  where: {small.root}")
+        output = result.stderr.splitlines()
+        if output[0] != "error: no space left for the git cache":
+            assert re.fullmatch(r"error: cannot .*: no space left on the device", output[0]), result.stderr
+        assert output[1].startswith(f"  where: {small.root}")
         if not small.exists(".agent-skills/.skillpm/journal.json"):
             assert small.full_snapshot == before
     small.run("sync", check=True)
@@ -104,7 +104,7 @@ def test_a_clock_that_jumps_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_a_skills_directory_deep_down(tmp_path: Path) -> None:
-    """A path of nearly 4,096 bytes: it works, or it is told; never a traceback."""
+    """A path of nearly 4,096 bytes: it works, or fails with an error; never a traceback."""
     scene = CommandSandbox(tmp_path / "scene")
     for depth in (10, 16):
         folder = scene.home
@@ -119,7 +119,7 @@ def test_a_skills_directory_deep_down(tmp_path: Path) -> None:
             assert scene.run("verify", "-g", env=env).code == 0
 
 
-def test_documents_that_were_cut_off_are_told_or_made_anew(tmp_path: Path) -> None:
+def test_truncated_documents_are_reported_or_recreated(tmp_path: Path) -> None:
     base = Sandbox(tmp_path / "base")
     base.write("skills.json", '{"skills": {}}\n')
     base.run("install", "testing", check=True)
@@ -139,8 +139,8 @@ def test_documents_that_were_cut_off_are_told_or_made_anew(tmp_path: Path) -> No
                 assert os.path.basename(name) in result.stderr
 
 
-def test_a_trash_that_cannot_be_emptied_is_no_failure_of_what_is_done(tmp_path: Path) -> None:
-    """The third rmdir of an install is that of a folder which nobody needs any more."""
+def test_a_trash_that_cannot_be_emptied_does_not_fail_the_change(tmp_path: Path) -> None:
+    """The third rmdir of an install removes a folder that is no longer needed."""
     if shutil.which("strace") is None:
         pytest.skip("strace injects the fault")
     scene = CommandSandbox(tmp_path / "scene").create_project()

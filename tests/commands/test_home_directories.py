@@ -1,4 +1,4 @@
-"""Where there is no home folder, nobody waits for ever, and no folder called `~` or `relative` is made."""
+"""Without a home folder, no command hangs, and no folder called `~` or `relative` is created."""
 
 import os
 import shutil

@@ -91,9 +91,7 @@ def a_folder(place: Path) -> None:
 
 @pytest.mark.parametrize("thing", [a_pipe, an_endless_file, a_folder])
 @pytest.mark.parametrize("place", [".agent-skills/skills.json", f"{OURS}/receipt.json", f"{OURS}/journal.json"])
-def test_what_is_no_file_is_neither_awaited_nor_read_for_ever(
-    project: CommandSandbox, thing: object, place: str
-) -> None:
+def test_special_files_neither_block_nor_are_read_endlessly(project: CommandSandbox, thing: object, place: str) -> None:
     assert callable(thing)
     (project.work / OURS).mkdir(parents=True)
     thing(project.work / place)
@@ -118,9 +116,7 @@ def test_names_that_only_look_like_backups_are_none(project: CommandSandbox) -> 
 
 
 @pytest.mark.parametrize("spoilt", ['"triggerc": [', '"triggers": 5, "tags": [', '"requires": 5, "triggers": ['])
-def test_a_key_of_the_registry_that_is_not_what_loaders_were_promised_stops_none(
-    project: CommandSandbox, spoilt: str
-) -> None:
+def test_an_unexpected_registry_key_stops_no_loader(project: CommandSandbox, spoilt: str) -> None:
     project.run("install", "code-review", "testing", check=True)
     registry = ".agent-skills/skills.json"
     project.write(registry, project.read(registry).replace('"triggers": [', spoilt, 1))

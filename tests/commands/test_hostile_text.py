@@ -21,7 +21,7 @@ SKILL = (
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
-    """Give a project with a hostile skill installed and edited, and others made by hand under hostile names."""
+    """Return a project with a hostile skill installed and edited, and local ones with hostile names."""
     project = CommandSandbox(tmp_path_factory.mktemp("hostile") / "scene").create_project()
     project.write("evil/SKILL.md", SKILL)
     project.run("install", "./evil", check=True)

@@ -95,7 +95,7 @@ def test_the_lock_of_vercels_skills_is_imported_and_its_folders_are_adopted(
     assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + pdf HEAD
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
 ! docx: .claude/skills/docx matches the lockfile; adopted
 ! pdf: .claude/skills/pdf matches the lockfile; adopted
@@ -119,11 +119,11 @@ def test_a_dry_run_prints_the_same_and_writes_nothing(there: CommandSandbox) -> 
     copy_to_host(there)
     before = there.full_snapshot
 
-    said = there.run("import", "--dry-run", check=True)
+    result = there.run("import", "--dry-run", check=True)
 
-    assert said.stdout.splitlines()[-1] == f"would have added 2: 2 skills in {there.work}/.agent-skills"
+    assert result.stdout.splitlines()[-1] == f"would have added 2; total: 2 skills in {there.work}/.agent-skills"
     assert there.full_snapshot == before
-    assert there.run("import", check=True).stderr == said.stderr
+    assert there.run("import", check=True).stderr == result.stderr
 
 
 def test_json_output_is_one_object(there: CommandSandbox) -> None:
@@ -166,9 +166,9 @@ def test_an_unrecorded_commit_is_found_in_the_history_by_the_installed_content(
     copy_to_host(there)
     acme.write({"skills/docx/more.md": "More.\n"}).commit("third")
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert "docx: .claude/skills/docx matches the lockfile; adopted" in said
+    assert "docx: .claude/skills/docx matches the lockfile; adopted" in output
     assert commits(there) == {"docx": acme.resolve("v1.0.0"), "pdf": acme.resolve("main")}
     assert there.read_json("skills.json")["skills"]["docx"] == {
         "git": "https://github.com/acme/skills",
@@ -184,18 +184,18 @@ def test_content_that_is_not_found_is_locked_to_the_current_commit_with_a_note(
     there.write("skills-lock.json", VERCEL.replace('      "ref": "v1.0.0",\n', "").replace(DOCX_SUM, "0" * 64))
     copy_to_host(there)
 
-    said = there.output("import")
+    output = there.output("import")
 
     now = acme.resolve("main")[:7]
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  + docx {now}
  + pdf {now}
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
 ! pdf: .claude/skills/pdf matches the lockfile, but other skills in its folder do not; left as it is
 ! docx: .claude/skills/docx differs from the locked version; left as it is
 ! docx: upstream has changed, and the recorded content is not in any folder here; locked to the current commit ({now})
-! next: `skillpm link claude-code` shows them to that agent
+! next: `skillpm link claude-code` makes them visible to that agent
 """)
     assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
@@ -207,9 +207,9 @@ def test_edited_skills_are_not_adopted(there: CommandSandbox) -> None:
     there.write(".claude/skills/pdf/SKILL.md", "mine")
     laid = there.snapshot(".claude")
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert "pdf: .claude/skills/pdf differs from the locked version; left as it is" in said
+    assert "pdf: .claude/skills/pdf differs from the locked version; left as it is" in output
     assert there.snapshot(".claude") == laid
     assert settled(there) == SETTLED
 
@@ -220,10 +220,10 @@ def test_links_of_another_tool_are_kept_and_reported(there: CommandSandbox) -> N
     (there.work / ".claude/skills").mkdir(parents=True)
     (there.work / ".claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert "pdf: .agents/skills/pdf matches the lockfile; adopted" in said
-    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in said
+    assert "pdf: .agents/skills/pdf matches the lockfile; adopted" in output
+    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in output
     assert there.read_json("skills.json")["agents"] == ["universal"]
     assert settled(there) == SETTLED
 
@@ -249,12 +249,12 @@ def test_a_host_with_a_link_of_another_tool_is_not_linked(there: CommandSandbox)
     there.write_files(prefix_paths(".claude/skills/docx", DOCX) | prefix_paths("elsewhere/pdf", PDF))
     (there.work / ".claude/skills/pdf").symlink_to("../../elsewhere/pdf")
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
     assert (
-        "docx: .claude/skills/docx matches the lockfile, but other skills in its folder do not; left as it is" in said
+        "docx: .claude/skills/docx matches the lockfile, but other skills in its folder do not; left as it is" in output
     )
-    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in said
+    assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in output
     assert "agents" not in there.read_json("skills.json")
     assert settled(there) == SETTLED
 
@@ -264,9 +264,9 @@ def test_files_missing_in_the_copies_of_a_tool_are_reported(there: CommandSandbo
     copy_to_host(there)
     (there.work / ".claude/skills/pdf/README.md").unlink()
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert "pdf: .claude/skills/pdf lacks README.md of the locked version; left as it is" in said
+    assert "pdf: .claude/skills/pdf lacks README.md of the locked version; left as it is" in output
 
 
 def test_many_skills_are_summarized_in_one_line(there: CommandSandbox, acme: Repository) -> None:
@@ -281,10 +281,10 @@ def test_many_skills_are_summarized_in_one_line(there: CommandSandbox, acme: Rep
     there.write(".agents/skills/four/SKILL.md", "mine")
     there.write("skills-lock.json", vercel(**lock))
 
-    said = there.run("import", check=True).stderr.splitlines()
+    output = there.run("import", check=True).stderr.splitlines()
     again = there.run("import", check=True).stderr.splitlines()
 
-    assert said[:6] == [
+    assert output[:6] == [
         "read skills-lock.json of skills (Vercel)",
         "4 skills in .claude/skills match the lockfile; adopted",
         "one: .agents/skills/one matches the lockfile, but other skills in its folder do not; left as it is",
@@ -396,13 +396,13 @@ def test_the_manifest_of_spm_is_backed_up_and_replaced(there: CommandSandbox, ac
     assert there.output("import") == expected_output("""\
  + docx 1.0.0
  + mine (live link)
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 ! read skills.json of spm
 ! docx: its patch patches/docx.patch is not imported: apply it after installing
 ! warning: npm-one: not imported: it comes from `npm:@acme/skill@1.0.0`, and skillpm does not support npm sources \
 (skills.json: skills.npm-one)
 ! renamed spm's skills.json to skills.spm.json
-! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
+! next: `skillpm link AGENT` makes them visible to your agent; `skillpm agents --all` lists the agents it knows
 """)
     assert there.read("skills.spm.json") == before
     assert there.read_json("skills.json")["skills"] == {
@@ -425,10 +425,10 @@ def test_the_metadata_that_gh_adds_to_a_skill_is_read(there: CommandSandbox, acm
 
     assert there.output("import") == expected_output("""\
  + docx COMMIT
-added 1: 1 skill in WORK/.agent-skills
+added 1; total: 1 skill in WORK/.agent-skills
 ! read SKILL.md files of gh skill
 ! docx: .claude/skills/docx has lines that gh added to its SKILL.md; left as it is
-! next: `skillpm link claude-code` shows them to that agent
+! next: `skillpm link claude-code` makes them visible to that agent
 """).replace("COMMIT", acme.resolve("v1.0.0")[:7])
     assert there.read_json("skills.json")["skills"] == {
         "docx": {"git": "https://github.com/acme/skills", "path": "skills/docx", "branch": "main"},
@@ -454,7 +454,7 @@ def test_the_global_lock_is_imported_to_user_scope(there: CommandSandbox, acme: 
 
     assert there.output("import", "-g") == expected_output("""\
  + pdf COMMIT
-added 1: 1 skill in HOME/.agent-skills
+added 1; total: 1 skill in HOME/.agent-skills
 ! read ../home/.agents/.skill-lock.json of skills (Vercel)
 ! pdf: ~/.claude/skills/pdf matches the lockfile; adopted
 """).replace("COMMIT", acme.resolve("main")[:7])
@@ -490,10 +490,10 @@ def test_plugins_of_a_marketplace_may_be_local_or_remote(there: CommandSandbox, 
     }
     there.write(".claude-plugin/marketplace.json", json.dumps(market))
 
-    said = there.run("import", check=True)
+    result = there.run("import", check=True)
 
-    assert "nor sum" not in "".join(line for line in said.stderr.splitlines() if line.startswith("deep"))
-    assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
+    assert "nor sum" not in "".join(line for line in result.stderr.splitlines() if line.startswith("deep"))
+    assert [line for line in result.stderr.splitlines() if line.startswith("warning")] == [
         "warning: pkg: not imported: it comes from a `npm` source, which skillpm does not support "
         "(.claude-plugin/marketplace.json: plugins.4.source)",
         "warning: out: not imported: the path `../../etc` has an empty, `.` or `..` part "
@@ -533,9 +533,9 @@ def test_plugins_are_read_in_all_known_forms(there: CommandSandbox, acme: Reposi
     }
     there.write(".agents/plugins/marketplace.json", json.dumps(market))
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert [line for line in said.splitlines() if line.startswith("warning")] == [
+    assert [line for line in output.splitlines() if line.startswith("warning")] == [
         "warning: out: not imported: the path `../x` has an empty, `.` or `..` part "
         "(.agents/plugins/marketplace.json: plugins.5.source.path)",
         "warning: plugin agents only: not imported: it contains no skills "
@@ -562,10 +562,10 @@ def test_a_source_inside_an_install_path_is_skipped_and_reported(there: CommandS
     ]
     there.write(".claude-plugin/marketplace.json", json.dumps({"plugins": plugins}))
 
-    said = there.output("import")
+    output = there.output("import")
 
     place = source.removeprefix("./").removesuffix("/own") + "/own"
-    assert [line for line in said.splitlines() if "warning" in line or line.startswith((" +", "["))] == [
+    assert [line for line in output.splitlines() if "warning" in line or line.startswith((" +", "["))] == [
         " + right b114cac23351",
         f"! warning: own: not imported: {place} is inside a directory where skills are installed "
         "(.claude-plugin/marketplace.json: plugins.0)",
@@ -581,9 +581,9 @@ def test_an_unavailable_skill_does_not_stop_the_others(there: CommandSandbox, ac
     gone["skills"]["Bad Name"] = gone["skills"]["pdf"]
     there.write("skills-lock.json", json.dumps(gone))
 
-    said = there.run("import", check=True)
+    result = there.run("import", check=True)
 
-    assert [line for line in said.stderr.splitlines() if line.startswith("warning")] == [
+    assert [line for line in result.stderr.splitlines() if line.startswith("warning")] == [
         "warning: npm: not imported: it comes with the npm package @acme/x; install its folder in node_modules as a "
         "local one (skills-lock.json: skills.npm)",
         "warning: Bad Name: not imported: invalid skill name `Bad Name` (skills-lock.json: skills.Bad Name)",
@@ -611,9 +611,9 @@ def test_a_skill_whose_name_has_another_requirement_is_skipped(there: CommandSan
     there.write_files(prefix_paths("own/pdf", make_skill("pdf")))
     there.write("skills.json", '{"skills": {"pdf": {"path": "./own/pdf"}}}')
 
-    said = there.run("import", check=True).stderr
+    output = there.run("import", check=True).stderr
 
-    assert "warning: pdf: not imported: the manifest already requires another skill of that name" in said
+    assert "warning: pdf: not imported: the manifest already requires another skill of that name" in output
     assert there.read_json("skills.json")["skills"]["pdf"] == {"path": "./own/pdf"}
 
 
@@ -643,10 +643,10 @@ def test_an_unreadable_file_is_reported_and_nothing_is_changed(
     there.write(name, content.encode("latin-1"))
     before = there.full_snapshot
 
-    said = there.run("import", name)
+    result = there.run("import", name)
 
-    assert (said.code, said.stdout) == (1, "")
-    assert said.stderr.startswith(f"error: {message}"), said.stderr
+    assert (result.code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"error: {message}"), result.stderr
     assert there.full_snapshot == before
 
 
@@ -669,11 +669,11 @@ def test_a_hostile_entry_is_skipped_and_reported_in_one_line(there: CommandSandb
     there.write("skills-lock.json", json.dumps({"version": 1, "skills": {"pdf": entry}}))
     before = there.full_snapshot
 
-    said = there.run("import")
+    result = there.run("import")
 
-    assert said.code == 1
-    assert said.stderr.splitlines()[1].startswith("warning: pdf: not imported: ")
-    assert "\x1b" not in said.stderr
+    assert result.code == 1
+    assert result.stderr.splitlines()[1].startswith("warning: pdf: not imported: ")
+    assert "\x1b" not in result.stderr
     assert there.full_snapshot == before
 
 
@@ -682,11 +682,11 @@ def test_an_invalid_commit_is_reported(there: CommandSandbox, commit: Any) -> No
     entry = {"spec": "acme/skills", "resolved": "https://github.com/acme/skills.git", "commit": commit, "path": "x"}
     there.write("skills-lock.json", json.dumps({"lockfileVersion": 1, "skills": {"pdf": entry}}))
 
-    said = there.run("import")
+    result = there.run("import")
 
-    assert said.code == 1
+    assert result.code == 1
     assert re.match(
-        r"warning: pdf: not imported: expected a (string|full commit id), got ", said.stderr.splitlines()[1]
+        r"warning: pdf: not imported: expected a (string|full commit id), got ", result.stderr.splitlines()[1]
     )
 
 

@@ -1,4 +1,4 @@
-"""The folder of an index in a project's skills.json: it starts beside that file, and what is no folder is told."""
+"""The folder of an index in a project's skills.json: it is relative to that file, and any other value is reported."""
 
 import json
 
@@ -23,7 +23,7 @@ def test_a_folder_starts_beside_the_manifest_wherever_one_is(scene: CommandSandb
 
 
 @pytest.mark.parametrize("url", ["public", ".", "skills.acme.example"])
-def test_what_is_neither_a_folder_nor_an_address_is_told(scene: CommandSandbox, url: str) -> None:
+def test_a_value_that_is_neither_folder_nor_url_is_reported(scene: CommandSandbox, url: str) -> None:
     scene.write("skills.json", index_at(url))
 
     assert scene.output("install", "chart") == expected_output(f"""\

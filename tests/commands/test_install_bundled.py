@@ -8,10 +8,10 @@ from kit import make_skill, prefix_paths
 NEXT_FOR_USER = LINK_HINT.replace("link AGENT", "link -g AGENT")
 
 
-def test_the_first_command_anybody_types_works_without_any_set_up(scene: CommandSandbox) -> None:
-    said = scene.output("install", "code-review")
+def test_the_first_command_works_without_setup(scene: CommandSandbox) -> None:
+    output = scene.output("install", "code-review")
 
-    assert said == " + code-review 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
+    assert output == " + code-review 1.0.0\nadded 1; total: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
     assert scene.render_tree("../home") == expected_output("""\
 .agent-skills/
   .skillpm/
@@ -34,13 +34,13 @@ def test_the_first_command_anybody_types_works_without_any_set_up(scene: Command
 
 
 def test_several_skills_are_installed_at_once(project: CommandSandbox) -> None:
-    said = project.output("install", "testing", "code-review", "bundled:api-design")
+    output = project.output("install", "testing", "code-review", "bundled:api-design")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  + api-design 1.0.0
  + code-review 1.0.0
  + testing 1.0.0
-added 3: 3 skills in WORK/.agent-skills
+added 3; total: 3 skills in WORK/.agent-skills
 {LINK_HINT}""")
 
 
@@ -106,18 +106,18 @@ def test_the_same_skill_again_changes_nothing(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
     before = project.snapshot("..")
 
-    said = project.output("install", "code-review")
+    output = project.output("install", "code-review")
 
-    assert said == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert output == "nothing to do: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot("..") == before
 
 
 def test_all_bundled_skills_come_at_once_and_only_where_absent(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
 
-    said = project.output("install", "--bundled")
+    output = project.output("install", "--bundled")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  + api-design 1.0.0
  + claude-code 1.0.0
  + code-review 1.0.0
@@ -126,12 +126,12 @@ def test_all_bundled_skills_come_at_once_and_only_where_absent(project: CommandS
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
  + skillpm 1.0.0
-added 8: 9 skills in WORK/.agent-skills
+added 8; total: 9 skills in WORK/.agent-skills
 """)
     assert project.output("install", "--bundled") == "nothing to do: 9 skills in WORK/.agent-skills\n"
 
 
-def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: CommandSandbox) -> None:
+def test_installing_all_bundled_skills_replaces_no_existing_work(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write(".agent-skills/testing/notes.md", "my own words")
     project.write_files(prefix_paths(".agent-skills/code-review", make_skill("code-review", "By hand.")))
@@ -139,18 +139,18 @@ def test_all_bundled_skills_come_but_none_in_place_of_anybodys_work(project: Com
     project.run("install", "./drafts", "--as", "skillpm", check=True)
     mine = [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")]
 
-    said = project.output("install", "--bundled")
+    output = project.output("install", "--bundled")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  + api-design 1.0.0
  + claude-code 1.0.0
  + git-release 1.0.0
  + google-workspace 1.0.0
  + playwright-mcp 1.0.0
  + skill-creator 1.0.0
-added 6: 9 skills in WORK/.agent-skills
+added 6; total: 9 skills in WORK/.agent-skills
 ! warning: skipped code-review: its folder was not created by skillpm
-! warning: skipped skillpm: the manifest requires it from ./drafts
+! warning: skipped skillpm: it is already required from ./drafts
 ! warning: skipped testing: it has local changes
 """)
     assert [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")] == mine
@@ -175,9 +175,9 @@ def test_a_name_alone_is_content_with_any_version_that_the_manifest_asks_for(pro
 def test_another_range_of_a_name_changes_what_the_manifest_asks_for(project: CommandSandbox) -> None:
     project.run("install", "code-review@^1.0", check=True)
 
-    said = project.output("install", "code-review>=1,<3")
+    output = project.output("install", "code-review>=1,<3")
 
-    assert said == "manifest and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
+    assert output == "manifest and lockfile brought up to date: 1 skill in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"] == {"code-review": ">=1,<3"}
     assert project.output("install", "code-review@^7") == expected_output("""\
 ! error: no version of `code-review` satisfies ^7; available: 1.0.0
@@ -191,10 +191,10 @@ def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Comma
     project.run("install", "code-review@^1.0", check=True)
     before = project.full_snapshot
 
-    said = project.output("install", "bundled:code-review")
+    output = project.output("install", "bundled:code-review")
 
-    assert said == expected_output("""\
-! error: `code-review` already comes from an index or the bundled skills (^1.0)
+    assert output == expected_output("""\
+! error: `code-review` is already required from an index or the bundled skills (^1.0)
 !   where: WORK/skills.json: skills.code-review
 !   hint: use --force to replace it
 [1]
@@ -202,12 +202,12 @@ def test_another_source_under_a_name_is_a_conflict_with_a_way_out(project: Comma
     assert project.full_snapshot == before
 
 
-def test_dry_run_tells_and_changes_nothing(project: CommandSandbox) -> None:
+def test_dry_run_reports_and_changes_nothing(project: CommandSandbox) -> None:
     before = project.snapshot("..", ignore=["cache"])
 
-    said = project.output("install", "code-review", "--dry-run")
+    output = project.output("install", "code-review", "--dry-run")
 
-    assert said == " + code-review 1.0.0\nwould have added 1: 1 skill in WORK/.agent-skills\n"
+    assert output == " + code-review 1.0.0\nwould have added 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.snapshot("..", ignore=["cache"]) == before
 
 
@@ -220,12 +220,12 @@ def test_the_hosts_that_are_here_are_named_with_the_command_that_links_them(proj
     os.mkdir(project.home / ".claude")
     os.mkdir(project.home / ".codex")
 
-    said = project.output("install", "code-review")
+    output = project.output("install", "code-review")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  + code-review 1.0.0
-added 1: 1 skill in WORK/.agent-skills
-! next: `skillpm link claude-code codex` shows them to these agents
+added 1; total: 1 skill in WORK/.agent-skills
+! next: `skillpm link claude-code codex` makes them visible to these agents
 """)
 
 

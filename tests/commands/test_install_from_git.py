@@ -14,11 +14,11 @@ def short(upstream: Repository) -> str:
 def test_one_skill_of_a_repository_is_locked_to_commit_tree_and_digest(
     project: CommandSandbox, upstream: Repository, served: str, short: str
 ) -> None:
-    said = project.output("install", f"{served}@pdf")
+    output = project.output("install", f"{served}@pdf")
 
     commit = upstream.resolve("main")
     locked = project.read_json("skills.lock")
-    assert said == f" + pdf {short}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + pdf {short}\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert project.read_json("skills.json") == {"skills": {"pdf": {"git": "URL", "path": "skills/pdf"}}}
     assert list(locked["skills"]["pdf"]) == ["source", "digest"]
     assert list(locked["skills"]["pdf"]["source"].items()) == [
@@ -47,9 +47,9 @@ def test_the_bytes_and_the_executable_bits_are_those_of_the_commit(project: Comm
 def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project: CommandSandbox, url: str) -> None:
     before = project.full_snapshot
 
-    said = project.output("install", url)
+    output = project.output("install", url)
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: `URL` contains 2 skills: docx, pdf
 !   hint: select one with `URL@docx`, or install all with `--all`
 [1]
@@ -58,13 +58,13 @@ def test_without_a_choice_a_repository_of_several_skills_is_only_listed(project:
 
 
 def test_all_takes_all(project: CommandSandbox, url: str, short: str) -> None:
-    said = project.output("install", url, "--all")
+    output = project.output("install", url, "--all")
 
-    assert said == f" + docx {short}\n + pdf {short}\nadded 2: 2 skills in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + docx {short}\n + pdf {short}\nadded 2; total: 2 skills in WORK/.agent-skills\n" + LINK_HINT
     assert project.output("install", url, "--all") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
 
-def test_list_shows_what_a_repository_holds_and_changes_nothing(project: CommandSandbox, url: str) -> None:
+def test_list_shows_the_skills_of_a_repository_and_changes_nothing(project: CommandSandbox, url: str) -> None:
     before = project.full_snapshot
 
     assert project.output("install", url, "--list") == expected_output("""\
@@ -89,9 +89,7 @@ def test_the_only_skill_of_a_repository_needs_no_name(project: CommandSandbox, u
     assert project.read_json("skills.json")["skills"] == {"pdf": {"git": "URL", "path": "skills/pdf"}}
 
 
-def test_a_repository_that_is_itself_a_skill_stands_at_its_top(
-    project: CommandSandbox, upstream: Repository, url: str
-) -> None:
+def test_a_repository_may_be_a_skill_at_its_root(project: CommandSandbox, upstream: Repository, url: str) -> None:
     upstream.remove(["skills"]).write(make_skill("solo")).commit()
 
     project.run("install", url, check=True)
@@ -129,10 +127,10 @@ def test_a_ref_can_be_named_in_the_spec_or_by_a_flag(
     def real(text: str) -> str:
         return text.replace("URL", url).replace("FIRST", ids["FIRST"])
 
-    said = project.output("install", *(real(word) for word in arguments))
+    output = project.output("install", *(real(word) for word in arguments))
 
     shown = ids[label][:7] if label in ids else label
-    assert said == f" + pdf {shown}\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == f" + pdf {shown}\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert project.read_json("skills.json")["skills"]["pdf"] == {
         "git": "URL",
         "path": "skills/pdf",
@@ -163,9 +161,9 @@ def test_the_same_spec_again_changes_nothing(project: CommandSandbox, url: str) 
 def test_another_ref_of_the_same_folder_replaces_the_first(project: CommandSandbox, url: str, short: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
 
-    said = project.output("install", f"{url}#v1.0.0@pdf")
+    output = project.output("install", f"{url}#v1.0.0@pdf")
 
-    assert said == f" ~ pdf {short} → 1.0.0\nupdated 1: 1 skill in WORK/.agent-skills\n"
+    assert output == f" ~ pdf {short} → 1.0.0\nupdated 1; total: 1 skill in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
     assert project.output("install", f"{url}@pdf", "--branch", "main", "-q") == ""
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "branch": "main"}
@@ -188,12 +186,12 @@ def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: 
     project.write(".agent-skills/pdf/SKILL.md", "mine")
     before = project.full_snapshot
 
-    said = project.output("install", f"{url}#main@pdf")
+    output = project.output("install", f"{url}#main@pdf")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see it, or `--force` to back it up first
+!   hint: use `skillpm diff pdf` to see the changes, or `--force` to back it up and continue
 [1]
 """)
     assert project.full_snapshot == before
@@ -208,18 +206,18 @@ def test_both_ways_out_of_a_conflict_work(project: CommandSandbox, upstream: Rep
 
     assert beside == ""
     assert project.exists(".agent-skills/pdf-next/notes.md")
-    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1: 2 skills in WORK/.agent-skills\n"
+    assert instead == f" ~ pdf {short} → 1.0.0\nupdated 1; total: 2 skills in WORK/.agent-skills\n"
     assert project.read_json("skills.json")["skills"]["pdf"] == {"git": "URL", "path": "skills/pdf", "tag": "v1.0.0"}
 
 
 def test_two_specs_that_want_one_name_are_a_conflict(project: CommandSandbox, url: str) -> None:
     before = project.full_snapshot
 
-    said = project.output("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
+    output = project.output("install", f"{url}#v1.0.0@pdf", f"{url}#main@pdf", f"{url}@docx")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: two skills have the name `pdf`: URL#v1.0.0 (skills/pdf) and URL#main (skills/pdf)
-!   hint: install them one at a time, one of them with --as NAME
+!   hint: install them separately, and rename one with --as NAME
 [1]
 """)
     assert project.full_snapshot == before
@@ -262,8 +260,8 @@ def test_the_shorthands_of_forges_are_what_git_makes_of_them(project: CommandSan
         "https://github.com/acme/skills/tree/main/skills/pdf",
         "https://github.com/acme/skills/blob/v1.0.0/skills/pdf/SKILL.md",
     ):
-        said = project.output("install", spec, "--dry-run", "--as", "p")
-        assert said.startswith(" + p "), (spec, said)
+        output = project.output("install", spec, "--dry-run", "--as", "p")
+        assert output.startswith(" + p "), (spec, output)
 
 
 def test_a_private_repository_needs_gits_own_credentials(

@@ -21,7 +21,7 @@ NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, to
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandSandbox, Repository]:
-    """Give a project of three linked skills whose upstream has changed them all."""
+    """Return a project of three linked skills whose upstream has changed them all."""
     folder = tmp_path_factory.mktemp("interrupted")
     upstream = Repository.create(folder / "upstream")
     for words in ("First.\n", "Second.\n"):
@@ -59,7 +59,7 @@ def run_and_count(scene: CommandSandbox, log: Path, words: list[str]) -> list[tu
 
 
 def seen_in(scene: CommandSandbox) -> list[tuple[str, str, str]]:
-    """Give name, version and state of each skill that a reader sees."""
+    """Return the name, version and state of each skill that a reader sees."""
     return [(entry["name"], entry["version"], entry["state"]) for entry in scene.json_output("list")["skills"]]
 
 

@@ -1,4 +1,4 @@
-"""Links in a skills directory that skillpm did not make, or that somebody led elsewhere: nobody's work is lost."""
+"""Links in a skills directory that skillpm did not create, or that were retargeted: no work is lost."""
 
 import os
 
@@ -9,7 +9,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def live(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with a live link to the first of two folders inside of it."""
+    """Return a project with a live link to the first of two folders inside it."""
     for name in ("one", "two"):
         project.write_files(prefix_paths(f"own/{name}", make_skill("house", f"House rules, {name}.")))
     project.run("install", "./own/one", "--link", check=True)
@@ -21,14 +21,14 @@ def lead_elsewhere(scene: CommandSandbox, place: str, target: str) -> None:
     (scene.work / place).symlink_to(target)
 
 
-def test_a_live_link_that_somebody_led_elsewhere_is_an_edit(live: CommandSandbox) -> None:
+def test_a_retargeted_live_link_is_an_edit(live: CommandSandbox) -> None:
     lead_elsewhere(live, ".agent-skills/house", "../own/two")
 
     assert live.output("sync") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   house: its link points to WORK/own/two, not to WORK/own/one
-!   hint: use `skillpm diff house` to see it, `skillpm sync --keep house` to continue without it, or `--force` to \
-back it up first
+!   hint: use `skillpm diff house` to see the changes, `skillpm sync --keep house` to keep it as it is, or `--force` \
+to back it up and continue
 [1]
 """)
     assert live.output("verify") == expected_output("""\
@@ -39,11 +39,11 @@ modified: house: its link points to WORK/own/two, not to WORK/own/one
     assert live.output("diff", "house") == "-link to WORK/own/one\n+link to WORK/own/two\n"
     assert live.output("sync", "--keep", "house") == expected_output("""\
  = house (live link)  (its link points to WORK/own/two, not to WORK/own/one)
-kept 1: 1 skill in WORK/.agent-skills
+kept 1; total: 1 skill in WORK/.agent-skills
 """)
     assert live.output("sync", "--force") == expected_output("""\
  ~ house (live link)  (its link points to WORK/own/two, not to WORK/own/one; backed up first)
-updated 1: 1 skill in WORK/.agent-skills
+updated 1; total: 1 skill in WORK/.agent-skills
 ! warning: backed up your version of house as house-1; restore it with `skillpm backup restore house-1`
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
@@ -61,7 +61,7 @@ def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
     assert live.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
 
-def test_a_live_link_whose_folder_moved_is_no_edit(live: CommandSandbox) -> None:
+def test_a_live_link_whose_folder_moved_is_not_an_edit(live: CommandSandbox) -> None:
     (live.work / "own/one").rename(live.work / "own/three")
 
     assert live.output("sync") == expected_output("""\
@@ -73,13 +73,13 @@ registry brought up to date: 1 skill in WORK/.agent-skills
     live.write("skills.json", live.read("skills.json").replace("own/one", "own/three"))
     assert live.output("sync") == expected_output("""\
  ~ house (live link)  (different content)
-updated 1: 1 skill in WORK/.agent-skills
+updated 1; total: 1 skill in WORK/.agent-skills
 """)
     assert os.readlink(live.work / ".agent-skills/house") == "../own/three"
 
 
 @pytest.mark.parametrize("target", ["../own/two", "../gone"])
-def test_a_link_made_by_hand_is_told_as_one_and_set_aside_only_with_force(live: CommandSandbox, target: str) -> None:
+def test_an_unmanaged_link_is_reported_and_replaced_only_with_force(live: CommandSandbox, target: str) -> None:
     (live.work / ".agent-skills/mine").symlink_to(target)
 
     assert live.output("uninstall", "mine") == expected_output(f"""\

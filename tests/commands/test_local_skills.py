@@ -17,16 +17,16 @@ def mine(project: CommandSandbox) -> CommandSandbox:
     return project
 
 
-def test_a_folder_is_copied_and_said_relative_to_the_project(mine: CommandSandbox) -> None:
+def test_a_folder_is_copied_and_shown_relative_to_the_project(mine: CommandSandbox) -> None:
     mine.write("deep/er/here", "")
 
-    said = mine.output("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
+    output = mine.output("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
 
     # Outside of a git repository only the working directory can be the project.
-    assert said.splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert output.splitlines()[1] == "added 1; total: 1 skill in HOME/.agent-skills"
     git("init", "-q", str(mine.work))
-    said = mine.output("install", "../../mine/style", cwd="deep/er")
-    assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    output = mine.output("install", "../../mine/style", cwd="deep/er")
+    assert output.splitlines()[1] == "added 1; total: 1 skill in WORK/.agent-skills"
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
     assert mine.snapshot(".agent-skills/style") == mine.snapshot("mine/style")
 
@@ -48,14 +48,16 @@ def test_an_edit_of_the_source_reaches_a_copy_with_the_next_sync(mine: CommandSa
 !   hint: run `skillpm lock` and commit skills.lock
 [1]
 """)
-    assert mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1: 1 skill in {mine.work}/.agent-skills"
+    assert (
+        mine.run("sync", check=True).stdout.splitlines()[1] == f"updated 1; total: 1 skill in {mine.work}/.agent-skills"
+    )
     assert mine.read(".agent-skills/style/SKILL.md").endswith("Second.\n")
 
 
 def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
-    said = mine.output("install", "./mine/style", "--link")
+    output = mine.output("install", "./mine/style", "--link")
 
-    assert said == " + style (live link)\nadded 1: 1 skill in WORK/.agent-skills\n" + LINK_HINT
+    assert output == " + style (live link)\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
     assert mine.read_json("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
     assert mine.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
@@ -69,7 +71,7 @@ def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
     assert mine.output("verify") == "! 0 of 0 skills match the lockfile, 1 live link skipped\n"
 
 
-def test_a_live_link_whose_folder_is_gone_is_told_by_every_command(mine: CommandSandbox) -> None:
+def test_every_command_reports_a_live_link_whose_folder_is_missing(mine: CommandSandbox) -> None:
     mine.run("install", "./mine/style", "--link", check=True)
     shutil.rmtree(mine.work / "mine/style")
 
@@ -126,7 +128,7 @@ install it\n"
     }
 
 
-def test_what_git_ignores_is_no_part_of_a_local_skill(mine: CommandSandbox) -> None:
+def test_files_that_git_ignores_are_not_part_of_a_local_skill(mine: CommandSandbox) -> None:
     git("init", "-q", str(mine.work))
     mine.write(".gitignore", "*.log\n")
     mine.write("mine/style/debug.log", "noise")
@@ -140,7 +142,7 @@ def test_what_git_ignores_is_no_part_of_a_local_skill(mine: CommandSandbox) -> N
 def test_the_project_itself_can_be_the_skill_of_the_user(scene: CommandSandbox) -> None:
     scene.write_files(make_skill("house"))
 
-    assert scene.output("install", "-g", ".").splitlines()[1] == "added 1: 1 skill in HOME/.agent-skills"
+    assert scene.output("install", "-g", ".").splitlines()[1] == "added 1; total: 1 skill in HOME/.agent-skills"
     assert (scene.home / ".agent-skills/house/SKILL.md").read_bytes() == make_skill("house")["SKILL.md"]
 
 
@@ -148,12 +150,12 @@ def test_a_conflict_names_a_folder_as_it_is_written(mine: CommandSandbox) -> Non
     mine.run("install", "./mine/style", check=True)
     mine.run("install", "./mine/rules", "--link", check=True)
 
-    for spec, name, said in (
+    for spec, name, output in (
         ("./mine/rules", "style", "./mine/style"),
         ("./mine/style", "rules", "./mine/rules (live link)"),
     ):
         assert mine.output("install", spec, "--as", name) == expected_output(f"""\
-! error: `{name}` already comes from {said}
+! error: `{name}` is already required from {output}
 !   where: WORK/skills.json: skills.{name}
 !   hint: use --as NAME to install the new one under another name, or --force to replace the existing one
 [1]
@@ -188,8 +190,8 @@ def test_a_folder_that_is_away_stops_nothing_else(copied: CommandSandbox) -> Non
     assert copied.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
     assert copied.output("lock") == "WORK/skills.lock is up to date\n" + away
     assert copied.output("update") == "nothing to do: 2 skills in WORK/.agent-skills\n" + away
-    assert copied.output("install", "code-review").splitlines()[1] == "added 1: 3 skills in WORK/.agent-skills"
-    assert copied.output("uninstall", "testing").splitlines()[1] == "removed 1: 2 skills in WORK/.agent-skills"
+    assert copied.output("install", "code-review").splitlines()[1] == "added 1; total: 3 skills in WORK/.agent-skills"
+    assert copied.output("uninstall", "testing").splitlines()[1] == "removed 1; total: 2 skills in WORK/.agent-skills"
     assert copied.run("link", "codex").code == 0
     shutil.rmtree(copied.work / ".agent-skills/style")
     copied.run("sync", check=True)  # from the store
@@ -212,19 +214,19 @@ def test_a_folder_that_is_away_is_named_with_its_skill_where_it_is_needed(copied
     assert copied.run("uninstall", "style").code == 0
 
 
-def test_a_neighbour_is_not_taken_anew_by_an_install(copied: CommandSandbox) -> None:
+def test_an_install_does_not_copy_other_skills_again(copied: CommandSandbox) -> None:
     copied.write("mine/style/SKILL.md", make_skill("style", body="Second.\n")["SKILL.md"])
 
     assert copied.output("install", "code-review") == expected_output("""\
  + code-review 1.0.0
-added 1: 3 skills in WORK/.agent-skills
+added 1; total: 3 skills in WORK/.agent-skills
 """)
     assert copied.read(".agent-skills/style/SKILL.md").endswith("First.\n")
     assert copied.run("sync", check=True).stdout.splitlines()[1].startswith("updated 1")
 
 
 @pytest.mark.parametrize("spec", ["style", "style.tar.gz"])
-def test_a_spec_that_lacks_its_dot_is_told_what_lies_here(mine: CommandSandbox, spec: str) -> None:
+def test_a_spec_without_its_dot_gets_a_hint_about_the_local_folder(mine: CommandSandbox, spec: str) -> None:
     mine.write("mine/style.tar.gz", "")
     messages = {
         "style": ("no index is configured, and skillpm bundles no skill named `style`", 1),
@@ -241,13 +243,13 @@ def test_a_name_that_nothing_here_has_keeps_its_hint(mine: CommandSandbox) -> No
     assert "./" not in mine.output("install", "style")
 
 
-def test_what_lies_in_the_skills_directory_is_no_source_for_it(project: CommandSandbox) -> None:
+def test_the_skills_directory_cannot_be_a_source_for_itself(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
     before = project.full_snapshot
 
-    said = [project.output("install", "./.agent-skills/mine", *more) for more in ([], ["--link"], ["--as", "other"])]
+    output = [project.output("install", "./.agent-skills/mine", *more) for more in ([], ["--link"], ["--as", "other"])]
 
-    assert said == 3 * [
+    assert output == 3 * [
         expected_output("""\
 ! error: ./.agent-skills/mine is inside a directory where skills are installed
 !   hint: agents see it already (`skillpm list`); to manage it, move it elsewhere, for example `mv \
@@ -275,7 +277,7 @@ def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Comm
     assert project.full_snapshot == before
 
 
-def test_a_skill_of_a_folder_that_cannot_be_loaded_is_told_with_its_file(project: CommandSandbox) -> None:
+def test_an_unloadable_skill_of_a_folder_is_reported_with_its_file(project: CommandSandbox) -> None:
     project.write_files({"mine/good/SKILL.md": make_skill("good")["SKILL.md"], "mine/bad/SKILL.md": "no frontmatter\n"})
     before = project.full_snapshot
 

@@ -65,7 +65,7 @@ def test_an_empty_manifest_without_a_lockfile_says_that_no_skills_are_wanted(own
     lose(own, f"{OWN}/skills.lock")
     own.run("init", "-g", check=True)
 
-    assert own.output("sync", "-g") == " - testing 1.0.0\nremoved 1: 0 skills in HOME/.agent-skills\n"
+    assert own.output("sync", "-g") == " - testing 1.0.0\nremoved 1; total: 0 skills in HOME/.agent-skills\n"
 
 
 def test_init_beside_a_lockfile_that_locks_nothing_starts_a_project(project: CommandSandbox) -> None:
@@ -90,20 +90,20 @@ def test_a_project_without_its_manifest_is_not_user_scope(project: CommandSandbo
     (Path(project.work) / ".git").mkdir()
     lose(project, "skills.json")
     before = project.full_snapshot
-    told = LOST.replace("PLACE", "WORK").replace(" -g", "")
+    report = LOST.replace("PLACE", "WORK").replace(" -g", "")
 
-    assert project.output(*words) == told.replace("skillpm init`\n", "skillpm init`; use `-g` for user scope\n")
+    assert project.output(*words) == report.replace("skillpm init`\n", "skillpm init`; use `-g` for user scope\n")
     assert project.output(*words, cwd="below") == project.output(*words)
-    assert project.output(*words, "--project", ".") == told.replace("skillpm init", "skillpm init .")
+    assert project.output(*words, "--project", ".") == report.replace("skillpm init", "skillpm init .")
     assert project.full_snapshot == before
     assert project.run("sync", "-g").code == 0
 
 
 def test_a_folder_without_a_project_still_gets_the_hint_to_start_one(scene: CommandSandbox) -> None:
-    told = "! error: WORK has no skills.json\n!   hint: start a project with `skillpm init .`\n[1]\n"
-    assert scene.output("sync", "--project", ".") == told
+    report = "! error: WORK has no skills.json\n!   hint: start a project with `skillpm init .`\n[1]\n"
+    assert scene.output("sync", "--project", ".") == report
     scene.write("skills.lock", "what: ever\n")
-    assert scene.output("sync", "--project", ".") == told
+    assert scene.output("sync", "--project", ".") == report
 
 
 def test_the_skills_lock_of_another_tool_is_not_a_lost_project(scene: CommandSandbox) -> None:

@@ -1,4 +1,4 @@
-"""What people wrote in skills.json stays as they wrote it, byte for byte around the change."""
+"""Manual edits of skills.json are preserved byte for byte around the change."""
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -55,12 +55,12 @@ def test_install_adds_one_line_and_uninstall_takes_it_back(scene: CommandSandbox
     assert scene.read("skills.json") == manifest
 
 
-def test_a_key_that_nobody_knows_is_kept_and_told(scene: CommandSandbox) -> None:
+def test_an_unknown_key_is_kept_and_reported(scene: CommandSandbox) -> None:
     scene.create_project('{"skills": {}, "editor": "ours"}\n')
 
-    said = scene.output("install", "code-review", "-q")
+    output = scene.output("install", "code-review", "-q")
 
-    assert said == ""
+    assert output == ""
     assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "editor": "ours"}\n'
     assert scene.output("sync") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills

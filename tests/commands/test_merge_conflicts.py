@@ -1,4 +1,4 @@
-"""What git left to somebody to choose, and what it brought along: a project whose skills are committed."""
+"""Merge conflicts and checkouts of a project whose skills are committed."""
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -26,14 +26,14 @@ MARKED = '<<<<<<< HEAD\n{"version": "1"}\n=======\n{"version": "1"}\n>>>>>>> fea
 
 @pytest.fixture
 def merged(project: CommandSandbox) -> CommandSandbox:
-    """Give a project after a merge of two branches that changed a skill of its own."""
+    """Return a project after a merge of two branches that changed a skill of its own."""
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Ours.")))
     project.run("sync", check=True)
     project.write(".agent-skills/mine/SKILL.md", UNMERGED)
     return project
 
 
-def test_a_skill_in_conflict_is_told_by_whatever_reads_it_until_it_is_resolved(merged: CommandSandbox) -> None:
+def test_every_reader_reports_a_skill_with_conflict_markers(merged: CommandSandbox) -> None:
     for _ in range(2):
         assert merged.output("list") == f"mine   [unmanaged] Theirs.\n! {TOLD}\n"
         assert f"! {TOLD}\n" in merged.output("sync")
@@ -78,7 +78,7 @@ def test_a_skill_that_teaches_merging_is_in_no_conflict(merged: CommandSandbox) 
     assert merged.output("list") == "mine   [unmanaged] Merges.\n"
 
 
-def test_a_registry_in_conflict_is_told_and_made_anew(project: CommandSandbox) -> None:
+def test_a_registry_with_conflict_markers_is_reported_and_rebuilt(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine", "Mine.", triggers=["mine"])))
     project.write(".agent-skills/skills.json", MARKED)
     says = "! warning: skills.json: unresolved merge conflict; `skillpm registry build` regenerates it\n"

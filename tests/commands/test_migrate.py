@@ -19,7 +19,7 @@ def flat(name: str, says: str = "Use it.") -> str:
     return FLAT.format(name=name, says=says)
 
 
-def told(path: str, name: str, category: str, *triggers: str, description: str = "Told.") -> dict[str, Any]:
+def legacy_entry(path: str, name: str, category: str, *triggers: str, description: str = "Told.") -> dict[str, Any]:
     """Return an entry of an old registry."""
     parts: dict[str, Any] = {"name": name, "category": category, "description": description}
     return parts | {"triggers": list(triggers), "filePath": path}
@@ -30,13 +30,13 @@ def old_registry(*entries: Any) -> str:
 
 
 OLD = old_registry(
-    told("development/api-design.md", "api-design", "development", "api", "rest endpoint"),
-    told("development/debugging.md", "debugging", "development", "bug", "crash"),
-    told("development/review.md", "review", "development", "review"),
-    told("writing/commit_messages.md", "commit-messages", "writing", "commit", description="Says why."),
-    told("testing/SKILL.md", "testing", "quality", "test"),
-    told("quality/gone.md", "gone", "quality"),
-    told("../../../.ssh/config", "evil", "x"),
+    legacy_entry("development/api-design.md", "api-design", "development", "api", "rest endpoint"),
+    legacy_entry("development/debugging.md", "debugging", "development", "bug", "crash"),
+    legacy_entry("development/review.md", "review", "development", "review"),
+    legacy_entry("writing/commit_messages.md", "commit-messages", "writing", "commit", description="Says why."),
+    legacy_entry("testing/SKILL.md", "testing", "quality", "test"),
+    legacy_entry("quality/gone.md", "gone", "quality"),
+    legacy_entry("../../../.ssh/config", "evil", "x"),
 )
 FOLDER: Files = {
     "README.md": "# Our skills\n",
@@ -113,9 +113,9 @@ writing/
   commit_messages.md
 """)
 
-    said = old.output("migrate")
+    output = old.output("migrate")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
 {MOVES}converted 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}backed up the old skills.json as skills.json-1
 ! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent; {LOOK}
@@ -175,9 +175,9 @@ writing/
 def test_dry_run_reports_the_same_and_changes_nothing(old: CommandSandbox) -> None:
     before = old.snapshot("..")
 
-    said = old.output("migrate", "-g", "--dry-run")
+    output = old.output("migrate", "-g", "--dry-run")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
 {MOVES}would have converted 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}! next: run it without --dry-run to convert them; {LOOK}
 """)
@@ -188,10 +188,10 @@ def test_running_it_twice_changes_nothing(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
     before = old.snapshot("..")
 
-    said = old.output("migrate")
+    output = old.output("migrate")
 
-    assert said.splitlines()[0] == "nothing to convert: 4 skills in HOME/.agent-skills"
-    assert "gone.md" not in said
+    assert output.splitlines()[0] == "nothing to convert: 4 skills in HOME/.agent-skills"
+    assert "gone.md" not in output
     assert old.json_output("migrate")["changed"] is False
     assert old.snapshot("..") == before
 
@@ -231,9 +231,9 @@ def test_an_unreadable_skills_json_is_backed_up_and_replaced(scene: CommandSandb
     scene.run("install", "-g", "code-review", check=True)
     scene.write(f"../home/{HERE}/skills.json", "{")
 
-    said = scene.run("sync", "-g", check=True)
+    result = scene.run("sync", "-g", check=True)
 
-    assert said.stderr.splitlines()[0] == (
+    assert result.stderr.splitlines()[0] == (
         "warning: backed up the unreadable skills.json as skills.json-1 and created a new one"
     )
     assert scene.run("registry", "check", "-g").code == 0
@@ -241,9 +241,9 @@ def test_an_unreadable_skills_json_is_backed_up_and_replaced(scene: CommandSandb
 
 
 def test_a_skills_json_that_an_install_replaced_is_still_found(old: CommandSandbox) -> None:
-    said = old.output("install", "-g", "code-review")
+    output = old.output("install", "-g", "code-review")
 
-    assert said.splitlines()[2] == (
+    assert output.splitlines()[2] == (
         "! warning: backed up the existing skills.json as skills.json-1; run `skillpm migrate -g` to import its entries"
     )
     old.run("migrate", check=True)
@@ -338,13 +338,13 @@ def test_json_lists_what_was_moved_and_what_was_not(old: CommandSandbox) -> None
 def test_thirty_eight_skills_in_categories_all_move_and_no_empty_folder_stays(scene: CommandSandbox) -> None:
     categories = ["development", "operations", "quality", "writing"]
     paths = {f"{categories[number % 4]}/skill-{number:02}.md": f"skill-{number:02}" for number in range(38)}
-    entries = [told(path, name, path.partition("/")[0], name, f"do {name}") for path, name in paths.items()]
+    entries = [legacy_entry(path, name, path.partition("/")[0], name, f"do {name}") for path, name in paths.items()]
     scene.write_files(prefix_paths(f"../home/{HERE}", {path: flat(name) for path, name in paths.items()}))
     scene.write(f"../home/{HERE}/skills.json", old_registry(*entries))
 
-    said = scene.run("migrate", check=True).stdout
+    output = scene.run("migrate", check=True).stdout
 
-    assert said.splitlines()[38] == f"converted 38 flat files: 38 skills in {scene.home}/.agent-skills"
+    assert output.splitlines()[38] == f"converted 38 flat files: 38 skills in {scene.home}/.agent-skills"
     assert sorted(os.listdir(scene.home / HERE)) == sorted([".skillpm", "skills.json", *paths.values()])
     assert registered(scene) == {
         name: (path.partition("/")[0], [name, f"do {name}"], f"{name}/SKILL.md") for path, name in paths.items()
@@ -386,7 +386,7 @@ def test_a_folder_that_is_a_skill_in_other_letters_is_never_taken_apart(project:
     assert project.snapshot(f"{HERE}/lower").keys() == {"skill.md", "notes.md"}
 
 
-def test_the_category_folder_counts_where_nothing_else_names_a_category(project: CommandSandbox) -> None:
+def test_the_category_folder_applies_if_no_other_category_is_given(project: CommandSandbox) -> None:
     project.write(f"{HERE}/writing/prose.md", flat("prose"))
 
     project.run("migrate", check=True)
@@ -466,7 +466,9 @@ def test_a_name_that_the_manifest_requires_is_not_taken(project: CommandSandbox)
 
 def test_a_description_that_only_the_old_skills_json_has_stays(project: CommandSandbox) -> None:
     project.write(f"{HERE}/quiet.md", "---\nname: quiet\n---\nBody.\n")
-    project.write(f"{HERE}/skills.json", old_registry(told("quiet.md", "quiet", "general", description="Says it.")))
+    project.write(
+        f"{HERE}/skills.json", old_registry(legacy_entry("quiet.md", "quiet", "general", description="Says it."))
+    )
 
     project.run("migrate", check=True)
 
@@ -477,7 +479,7 @@ def test_a_description_that_only_the_old_skills_json_has_stays(project: CommandS
 
 
 def test_a_trigger_that_text_cannot_hold_is_inherited_too(project: CommandSandbox) -> None:
-    entry = told("c/x.md", "x", "c", "plain", "one, two", description='Says "it": yes.')
+    entry = legacy_entry("c/x.md", "x", "c", "plain", "one, two", description='Says "it": yes.')
     project.write_files(prefix_paths(HERE, {"c/x.md": "# X\n", "skills.json": old_registry(entry)}))
 
     project.run("migrate", check=True)
@@ -514,12 +516,12 @@ def test_what_was_inherited_serves_agents_too(old: CommandSandbox) -> None:
 
 def test_a_folder_anywhere_can_be_migrated_and_is_then_a_skills_directory(scene: CommandSandbox) -> None:
     scene.write_files(
-        prefix_paths("old", {"x.md": flat("x"), "skills.json": old_registry(told("x.md", "x", "c", "t"))})
+        prefix_paths("old", {"x.md": flat("x"), "skills.json": old_registry(legacy_entry("x.md", "x", "c", "t"))})
     )
 
-    said = scene.output("migrate", "old")
+    output = scene.output("migrate", "old")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
  + x/SKILL.md  from x.md
 converted 1 flat file: 1 skill in WORK/old
 the registry keeps triggers or category of x
@@ -551,10 +553,10 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
     scene.write(f"{HERE}/x.md", flat("x"))
     scene.write(f"../home/{HERE}/y.md", flat("y"))
 
-    said = "! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent"
-    assert scene.output("migrate", HERE).splitlines()[-1] == said
-    said = "! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent"
-    assert scene.output("migrate", str(scene.home / HERE)).splitlines()[-1] == said
+    output = "! next: `skillpm list` lists them, `skillpm link AGENT` links them for an agent"
+    assert scene.output("migrate", HERE).splitlines()[-1] == output
+    output = "! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent"
+    assert scene.output("migrate", str(scene.home / HERE)).splitlines()[-1] == output
 
 
 @pytest.mark.parametrize(
@@ -674,14 +676,14 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
 def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: CommandSandbox) -> None:
     outside = scene.write("../home/victim.md", flat("victim"))
     entries = [
-        told(str(outside), "absolute", "c", "t"),
-        told("../home/victim.md", "up", "c", "t"),
-        told("a/../../home/victim.md", "hidden-up", "c", "t"),
-        told("C:\\x.md", "drive", "c", "t"),
-        told("ok\\x.md", "Ok X!", "ca\x1b[2Jt", "tri\u202egger", "", "t" * 500, description="a\nb\x00c\u200b"),
+        legacy_entry(str(outside), "absolute", "c", "t"),
+        legacy_entry("../home/victim.md", "up", "c", "t"),
+        legacy_entry("a/../../home/victim.md", "hidden-up", "c", "t"),
+        legacy_entry("C:\\x.md", "drive", "c", "t"),
+        legacy_entry("ok\\x.md", "Ok X!", "ca\x1b[2Jt", "tri\u202egger", "", "t" * 500, description="a\nb\x00c\u200b"),
         {"name": 3, "filePath": ["x"]},
         {"category": "c"},
-        told("ok/x.md", "again", "c"),
+        legacy_entry("ok/x.md", "again", "c"),
         {"name": "y", "category": "ok", "triggers": "one | two"},
         {"name": "z", "triggers": {"a": 1}, "description": 3, "category": None, "filePath": "./z.md"},
     ]
@@ -705,7 +707,7 @@ def test_a_linked_skill_blocks_nothing_and_keeps_its_legacy_metadata(project: Co
     project.write_files(prefix_paths("drafts/mine", make_skill("mine")))
     project.write_files(prefix_paths(HERE, {"x.md": flat("x"), "mine.md": flat("mine")}))
     (project.work / HERE / "mine").symlink_to("../drafts/mine")
-    project.write(f"{HERE}/skills.json", old_registry(told("mine/SKILL.md", "mine", "c", "t")))
+    project.write(f"{HERE}/skills.json", old_registry(legacy_entry("mine/SKILL.md", "mine", "c", "t")))
 
     found = project.json_output("migrate")
 
@@ -719,9 +721,9 @@ def test_a_linked_skill_blocks_nothing_and_keeps_its_legacy_metadata(project: Co
 def test_a_long_list_is_cut_unless_verbose(scene: CommandSandbox) -> None:
     scene.write_files(prefix_paths("old", {f"{number:03}.txt": "x" for number in range(100)}))
 
-    said = scene.output("migrate", "old").splitlines()
+    output = scene.output("migrate", "old").splitlines()
 
-    assert said[61:] == ["   059.txt  not a Markdown file", "   and 40 more (-v lists all)"]
+    assert output[61:] == ["   059.txt  not a Markdown file", "   and 40 more (-v lists all)"]
     assert len(scene.output("migrate", "old", "-v").splitlines()) == 102
 
 
@@ -751,7 +753,7 @@ def test_a_planted_journal_cannot_remove_a_file_whose_content_is_not_in_its_skil
         write_journal(scene.work / "old", flat={"x": path})
         return scene.output("migrate", "old")
 
-    assert "! warning: precious.md is not the file that became x; it is left as it is" in planted("precious.md")
+    assert "! warning: precious.md has changed since it was converted to x; left as it is" in planted("precious.md")
     assert "! warning: finished an interrupted change first" in planted("away/same.md")
     for path in ("../home/same.md", "c/d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
         assert "expected a flat file path" in planted(path)
@@ -767,7 +769,7 @@ def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbo
 
     assert scene.output("migrate", "old") == expected_output("""\
 ! error: the skills in WORK/old are linked for agents, so the folder belongs to a scope
-!   hint: use that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
+!   hint: migrate that scope: SKILLPM_HOME=WORK/old skillpm migrate -g
 [1]
 """)
     assert scene.snapshot("..") == before

@@ -1,4 +1,4 @@
-"""Whatever lies in a folder: migrating loses no byte of any body, and doing it twice is doing it once."""
+"""For any folder content, migrating loses no byte of any body and is idempotent."""
 
 import json
 import tempfile
@@ -128,9 +128,9 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
             old = read_legacy_registry(json.dumps({"skills": registry}), "skills.json")
             shown = read_registry((folder / "skills.json").read_text(encoding="utf-8"), "skills.json")[0]
             for move in done.moves:
-                told, entry = old.entries.get(move.source.path, LegacyEntry()), shown[move.name]
-                assert bool(entry.get("version")) or not told.version
-                assert {*told.requires.bins} <= {*entry.get("requires", ())}
-                assert entry.get("userOnly", False) or not told.user_only
+                report, entry = old.entries.get(move.source.path, LegacyEntry()), shown[move.name]
+                assert bool(entry.get("version")) or not report.version
+                assert {*report.requires.bins} <= {*entry.get("requires", ())}
+                assert entry.get("userOnly", False) or not report.user_only
         if done.is_changed:
             assert check_registry(scope, Context(settings=surroundings)).is_ok

@@ -1,4 +1,4 @@
-"""What an old hand-made skills.json says of a skill outlives the migration: in its SKILL.md, else in the registry."""
+"""Metadata of an old hand-written skills.json survives the migration: in SKILL.md, else in the registry."""
 
 import json
 from typing import Any
@@ -206,7 +206,7 @@ def test_they_are_backed_up_and_restored_with_the_skill(old: CommandSandbox) -> 
 def test_an_entry_that_is_not_an_object_is_reported_and_affects_no_other(old: CommandSandbox) -> None:
     old.write(f"../home/{HERE}/skills.json", json.dumps({"skills": ["deploy", *OLD]}))
 
-    said = old.output("migrate", "-g")
+    output = old.output("migrate", "-g")
 
-    assert "   skills.json: skills.0  it is not an object with name and filePath\n" in said
+    assert "   skills.json: skills.0  it is not an object with name and filePath\n" in output
     assert registered(old, "deploy") == DEPLOY

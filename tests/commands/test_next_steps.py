@@ -39,9 +39,9 @@ def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: Command
 
 
 def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSandbox) -> None:
-    said = project.run("discover").stdout
+    output = project.run("discover").stdout
 
-    assert said.endswith(
+    assert output.endswith(
         "\nBundled skills can be installed (`skillpm install NAME`); until then, `load`,\n"
         "`match` and `prompt` do not serve them.\n"
     )

@@ -15,7 +15,7 @@ WITH_PATH = {"git": REPOSITORY, "path": "skills/pdf"}
 
 @pytest.fixture
 def acme(project: CommandSandbox, upstream: Repository) -> CommandSandbox:
-    """Give a project in a world where the repository is GitHub's, with a folder of its own that needs `pdf`."""
+    """Return a project that uses a GitHub repository, with a local skill that requires `pdf`."""
     project.redirect_git(REPOSITORY, upstream.file_url)
     return project
 
@@ -45,10 +45,10 @@ def test_another_folder_or_another_ref_is_a_conflict(acme: CommandSandbox, need:
     needy(acme, need)
     acme.run("install", "acme/skills@pdf", check=True)
 
-    said = acme.run("install", "./needy")
+    result = acme.run("install", "./needy")
 
-    assert said.code == 1
-    assert "a skill can have only one source" in said.stderr
+    assert result.code == 1
+    assert "a skill can have only one source" in result.stderr
 
 
 def test_all_of_a_repository_of_which_one_is_there_already(acme: CommandSandbox) -> None:

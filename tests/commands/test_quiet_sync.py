@@ -1,4 +1,4 @@
-"""A sync with nothing to do asks nobody, starts nothing and touches no file."""
+"""A sync with nothing to do makes no request, starts no process and touches no file."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ STRACE = shutil.which("strace")
 
 @pytest.fixture
 def settled(project: CommandSandbox, served: str) -> CommandSandbox:
-    """Give a project with skills from a forge and the tool, linked."""
+    """Return a project with skills from a forge and the tool, linked."""
     project.run("install", served, "testing", "--all", check=True)
     project.run("link", "claude-code", "codex", check=True)
     return project
@@ -28,7 +28,7 @@ def times(scene: CommandSandbox) -> dict[Path, tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("words", ["sync", "sync --frozen", "sync --locked", "install testing"])
-def test_no_file_is_touched_and_nobody_is_asked(settled: CommandSandbox, server: GitServer, words: str) -> None:
+def test_no_file_is_touched_and_no_request_is_made(settled: CommandSandbox, server: GitServer, words: str) -> None:
     server.clear_requests()
     before = times(settled)
 
@@ -59,7 +59,7 @@ def test_there_is_no_child_process_no_socket_and_no_file_opened_for_writing(
 
 @pytest.mark.skipif(STRACE is None, reason="strace sees what a process does; it is not on PATH")
 def test_the_files_of_skills_are_not_read_but_for_one_that_changed(settled: CommandSandbox, tmp_path: Path) -> None:
-    """What the stat cache knows needs no reading."""
+    """Files in the stat cache are not read."""
 
     def opened() -> list[str]:
         log = tmp_path / "calls"

@@ -9,7 +9,7 @@ from commands.scene import CommandSandbox
 from kit import make_skill, prefix_paths
 
 TICK = 20_000_000  # ns: more than any file system's clock takes between two times
-# Tell every SKILL.md that is opened, whoever opens it.
+# Report every SKILL.md that any code opens.
 WATCH = (
     "import sys\n"
     "def hook(event, args):\n"
@@ -44,7 +44,7 @@ def until_the_clock_has_ticked(file: Path) -> None:
 
 @pytest.fixture
 def settled(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with skills of every kind, whose files are older than the tick of the file system's clock."""
+    """Return a project with skills of every kind, whose files are older than the tick of the file system's clock."""
     project.run("install", "testing", check=True)
     for name in ("one", "two", "three"):
         project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name)))
@@ -70,7 +70,7 @@ def test_one_changed_file_costs_one_file(settled: CommandSandbox) -> None:
     assert settled.run("registry", "check").code == 0
 
 
-def test_a_deleted_registry_is_made_anew_to_the_byte(settled: CommandSandbox) -> None:
+def test_a_deleted_registry_is_rebuilt_byte_for_byte(settled: CommandSandbox) -> None:
     file = settled.work / ".agent-skills/skills.json"
     before = file.read_bytes()
     file.unlink()

@@ -7,7 +7,7 @@ from kit import make_skill, prefix_paths
 
 @pytest.fixture
 def many(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with a folder of two skills, and of things that are none."""
+    """Return a project with a folder of two skills and of other files."""
     (project.work / ".git").mkdir()
     project.write_files(prefix_paths("many/one", make_skill("one")) | prefix_paths("many/two", make_skill("two")))
     project.write_files({"many/README.md": "# Many\n", "many/notes/x.md": "x\n"})

@@ -15,7 +15,7 @@ def test_what_is_the_same_is_called_a_copy_and_what_is_new_a_link(scene: Command
     assert dry == expected_output("""\
  → code-review 1.0.0  (linked in .agents/skills, .claude/skills)
  → testing 1.0.0  (linked in .agents/skills; the identical folder in .claude/skills is adopted as a copy)
-would have linked 2: 2 skills in WORK/.agent-skills
+would have linked 2; total: 2 skills in WORK/.agent-skills
 """)
     assert scene.output("link", "claude-code", "codex") == dry.replace("would have linked", "linked")
     assert not (scene.work / ".claude/skills/testing").is_symlink()

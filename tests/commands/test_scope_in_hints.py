@@ -25,8 +25,8 @@ def test_hints_for_an_edit_in_user_scope_work_inside_a_project(edited: CommandSa
     assert edited.output("sync", "-g") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   code-review: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff -g code-review` to see it, `skillpm sync -g --keep code-review` to continue without it, \
-or `--force` to back it up first
+!   hint: use `skillpm diff -g code-review` to see the changes, `skillpm sync -g --keep code-review` to keep it as it \
+is, or `--force` to back it up and continue
 [1]
 """)
     assert "+Mine." in edited.run("diff", "-g", "code-review", check=True).stdout

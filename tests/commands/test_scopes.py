@@ -43,7 +43,7 @@ def test_above_the_git_root_nothing_is_looked_for(scene: CommandSandbox) -> None
     assert where(scene, cwd="a") == "user HOME/.agent-skills"
 
 
-def test_outside_of_git_only_the_working_directory_counts(scene: CommandSandbox) -> None:
+def test_outside_of_git_only_the_working_directory_applies(scene: CommandSandbox) -> None:
     scene.create_project().write("a/here", "")
 
     assert where(scene) == "project WORK/.agent-skills"
@@ -156,9 +156,9 @@ def test_ci_boots_an_agent_machine_from_a_folder_of_the_repository(scene: Comman
     scene.write("agents/skills.json", '{"skills": {"testing": {"bundled": true}}, "agents": ["claude-code"]}\n')
     scene.run("lock", "-g", env={"SKILLPM_CONFIG_DIR": "./agents"}, check=True)
 
-    said = scene.output("sync", "-g", "--frozen", env=boot)
+    output = scene.output("sync", "-g", "--frozen", env=boot)
 
-    assert said == " + testing 1.0.0\nadded 1: 1 skill in HOME/.agent-skills\n"
+    assert output == " + testing 1.0.0\nadded 1; total: 1 skill in HOME/.agent-skills\n"
     assert (scene.home / ".claude/skills/testing/SKILL.md").is_file()
     assert scene.render_tree() == "agents/\n  skills.json\n  skills.lock\n"
 

@@ -52,8 +52,8 @@ def names(scene: CommandSandbox, *words: str) -> list[str]:
 def later(scene: CommandSandbox, seconds: float) -> None:
     """Make the catalogs look as if they were fetched some seconds ago."""
     for head in (scene.cache / "v1/search").glob("*.json"):
-        said = json.loads(head.read_text())
-        head.write_text(json.dumps({**said, "heard": said["heard"] - seconds}))
+        output = json.loads(head.read_text())
+        head.write_text(json.dumps({**output, "heard": output["heard"] - seconds}))
 
 
 @pytest.fixture
@@ -114,9 +114,9 @@ def test_lines_fit_the_terminal_also_with_wide_characters(acme: CommandSandbox, 
 
 
 def test_as_json(acme: CommandSandbox) -> None:
-    said = acme.json_output("search", "pdf", "--index", "acme")
+    output = acme.json_output("search", "pdf", "--index", "acme")
 
-    assert nested_keys(said) == [
+    assert nested_keys(output) == [
         "query",
         {"results": ["name", "description", "category", "version", "source", "installed", "index", "tags", "spec"]},
         "total",
@@ -126,7 +126,7 @@ def test_as_json(acme: CommandSandbox) -> None:
         {"indexes": ["name", "url", "skills", "ageSeconds", "fault"]},
         "warnings",
     ]
-    assert said["results"] == [
+    assert output["results"] == [
         {
             "name": "pdf-tools",
             "description": "Splits PDF files.",
@@ -139,7 +139,7 @@ def test_as_json(acme: CommandSandbox) -> None:
             "spec": "pdf-tools",
         }
     ]
-    assert said["indexes"] == [
+    assert output["indexes"] == [
         {"name": "acme", "url": "SERVER/", "skills": 2, "ageSeconds": 0, "fault": ""},
     ]
 
@@ -173,10 +173,10 @@ def test_without_results_similar_names_and_the_searched_catalogs_are_shown(acme:
 def test_a_limit_shows_how_many_more_results_exist(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, *(entry(f"chai-{number:02}", "Chai.") for number in range(30)))
 
-    said = acme.run("search", "chai", "--limit", "3")
+    result = acme.run("search", "chai", "--limit", "3")
 
-    assert len(said.stdout.splitlines()) == 3
-    assert said.stderr.splitlines()[0] == "3 of 30; `--limit 30` shows more"
+    assert len(result.stdout.splitlines()) == 3
+    assert result.stderr.splitlines()[0] == "3 of 30; `--limit 30` shows more"
     assert len(acme.run("search", "chai").stdout.splitlines()) == 20
 
 
@@ -199,10 +199,10 @@ def test_denied_skills_are_hidden_in_indexes_too(acme: CommandSandbox, server: G
     acme.write("skills.json", json.dumps(rules))
 
     for words in (["plans"], ["vualt"], ["secret-plan"], ["apis", "contract"], ["api-desing"]):
-        said = acme.output("search", *words) + acme.output("search", *words, "--json")
-        assert "secret-plans" not in said
-        assert "api-design" not in said
-        assert "vault (" not in said
+        output = acme.output("search", *words) + acme.output("search", *words, "--json")
+        assert "secret-plans" not in output
+        assert "api-design" not in output
+        assert "vault (" not in output
     assert names(acme, "plans", "--index", "acme") == ["plans"]
     assert acme.json_output("search", "plans", "--index", "acme")["total"] == 1
 
@@ -228,10 +228,10 @@ secretfop  1.0.0  acme  Shown.
 def test_only_corrections_with_results_are_shown(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("kettle", "Brews chai."), entry("kettla", "Draws plans."))
 
-    said = acme.json_output("search", "kettlx", "plans", "--index", "acme")
+    output = acme.json_output("search", "kettlx", "plans", "--index", "acme")
 
-    assert [found["name"] for found in said["results"]] == ["kettla"]
-    assert said["meant"] == {"kettlx": ["kettla"]}
+    assert [found["name"] for found in output["results"]] == ["kettla"]
+    assert output["meant"] == {"kettlx": ["kettla"]}
 
 
 # How an index is asked
@@ -310,8 +310,8 @@ def test_of_an_unreachable_index_the_cached_catalog_is_searched(acme: CommandSan
 
     assert acme.output("search", "chai") == expected_output("""\
 chai-brewing  1.0.0  acme  Brews chai, green or black.
-! warning: acme was searched as of 2 minutes ago: cannot read the index acme: SERVER/index.json: access denied\
- (HTTP 403); add a user and password for 127.0.0.1 to ~/.netrc; for a token: \
+! warning: showing results for acme as cached 2 minutes ago: cannot read the index acme: SERVER/index.json: access \
+denied (HTTP 403); add a user and password for 127.0.0.1 to ~/.netrc; for a token: \
 skillpm config set indexes.acme.url SERVER/, and set SKILLPM_INDEX_ACME_TOKEN
 ! next: skillpm install chai-brewing
 """)
@@ -322,11 +322,11 @@ def test_an_unreachable_index_without_a_cache_sets_the_exit_code(acme: CommandSa
     use(acme, silent=server.address, other=f"{server.address}/other")
     publish(server, BREW, path="/other/index.json")
 
-    said = acme.run("search", "chai")
+    result = acme.run("search", "chai")
 
-    assert said.stdout == "chai-brewing  1.0.0  other  Brews chai, green or black.\n"
-    assert said.code == 1
-    assert acme.add_placeholders(said.stderr).startswith(
+    assert result.stdout == "chai-brewing  1.0.0  other  Brews chai, green or black.\n"
+    assert result.code == 1
+    assert acme.add_placeholders(result.stderr).startswith(
         "warning: silent was not searched: cannot read the index silent: "
     )
 
@@ -343,9 +343,9 @@ def test_an_invalid_compression_is_refused(acme: CommandSandbox, server: GitServ
     packed, cut = gzip.compress(catalogue(BREW)), 9
     for body in (packed[:-cut], packed[:12] + b"\xff" * cut + packed[12:], packed + b"x" * cut, catalogue(BREW)):
         server.publish("/index.json", Response(200, {"Content-Encoding": "gzip"}, body))
-        said = acme.run("search", "chai")
-        assert (said.code, said.stdout) == (1, "")
-        assert "warning: acme was not searched: cannot read the index acme" in said.stderr
+        result = acme.run("search", "chai")
+        assert (result.code, result.stdout) == (1, "")
+        assert "warning: acme was not searched: cannot read the index acme" in result.stderr
 
 
 def test_a_decompression_bomb_ends_at_the_limit(acme: CommandSandbox, server: GitServer) -> None:
@@ -414,9 +414,9 @@ def test_an_url_that_is_not_an_index_is_reported(project: CommandSandbox, server
 def test_control_characters_of_a_catalog_are_escaped(acme: CommandSandbox, server: GitServer) -> None:
     publish(server, entry("chai", "\x1b[2J\x1b]0;x\x07 chai \u202e\u200b\x00 hidden", "\x1b[31m", category="\x1b[1m"))
 
-    said = acme.run("search", "chai")
+    result = acme.run("search", "chai")
 
-    assert said.stdout == r"chai  1.0.0  acme  \x1b[2J\x1b]0;x\x07 chai \u202e\u200b\x00 hidden" + "\n"
+    assert result.stdout == r"chai  1.0.0  acme  \x1b[2J\x1b]0;x\x07 chai \u202e\u200b\x00 hidden" + "\n"
     assert "\x1b" not in acme.run("search", "chai", "--json").stdout
 
 
@@ -429,11 +429,11 @@ def test_an_invalid_entry_does_not_hide_others(acme: CommandSandbox, server: Git
     ]  # fmt: skip
     publish(server, *bad, BREW)
 
-    said = acme.run("search", "chai", "--limit", "9")
+    result = acme.run("search", "chai", "--limit", "9")
 
-    assert [line.split()[0] for line in said.stdout.splitlines()] == ["chai-huge", "chai-half", "chai-brewing"]
-    assert said.code == 0
-    warnings = [line for line in acme.add_placeholders(said.stderr).splitlines() if line.startswith("warning:")]
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["chai-huge", "chai-half", "chai-brewing"]
+    assert result.code == 0
+    warnings = [line for line in acme.add_placeholders(result.stderr).splitlines() if line.startswith("warning:")]
     assert warnings[0] == "warning: SERVER/index.json: skills.0.name: invalid skill name `../chai`; skipped this entry"
     assert (
         warnings[-1] == "warning: SERVER/index.json: skills.9: duplicate skill `chai-two`; skipped all of its entries"
@@ -473,9 +473,9 @@ def test_a_damaged_database_is_rebuilt(acme: CommandSandbox, server: GitServer) 
 
 def test_parallel_searches_do_not_disturb_each_other(acme: CommandSandbox, server: GitServer) -> None:
     with ThreadPoolExecutor(6) as pool:
-        said = [*pool.map(lambda _: acme.run("search", "chai"), range(6))]
+        output = [*pool.map(lambda _: acme.run("search", "chai"), range(6))]
 
-    assert [(it.code, it.stdout) for it in said] == [
+    assert [(it.code, it.stdout) for it in output] == [
         (0, "chai-brewing  1.0.0  acme  Brews chai, green or black.\n")
     ] * 6
     server.clear_requests()
@@ -525,8 +525,8 @@ def test_an_index_with_another_url_has_another_catalog(project: CommandSandbox, 
         project.write(f"{place}/skills.json", '{"skills": {}, "indexes": [{"name": "acme", "url": "./public"}]}')
 
     for place in ("one", "two"):
-        said = project.run("search", "chai", "--json", cwd=place).json
-        assert [found["name"] for found in said["results"]] == [f"chai-{place}"]
+        output = project.run("search", "chai", "--json", cwd=place).json
+        assert [found["name"] for found in output["results"]] == [f"chai-{place}"]
 
 
 def test_without_an_index_search_shows_how_to_add_one(project: CommandSandbox) -> None:

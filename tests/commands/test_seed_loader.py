@@ -87,10 +87,10 @@ def test_the_loader_of_the_seed_finds_loads_and_searches_every_skill(scene: Comm
     answer = subprocess.run(
         [str(NODE), "-e", LOADER], env=scene.environment(), capture_output=True, text=True, check=True
     ).stdout
-    said = json.loads(answer)
+    output = json.loads(answer)
 
-    content = said.pop("content")
-    assert said == {
+    content = output.pop("content")
+    assert output == {
         "version": "1",
         "names": ["code-review", "mine-too", "testing"],
         "fields": True,

@@ -17,7 +17,7 @@ from skillpm.cli.main import COMMANDS
 
 @pytest.fixture
 def full(project: CommandSandbox) -> CommandSandbox:
-    """Give a project with three skills made by hand."""
+    """Return a project with three local skills."""
     pdf = make_skill("pdf", "Reads PDF files.", "Read.\n", triggers=["pdf"], category="documents")
     web = make_skill("web", "Opens pages.", trigger="browse", **{"mcp-web": "sh web --headless"}, requires=["sh"])
     deploy = make_skill("deploy-prod", "Ships.", triggers=["ship", "pdf"], requires=["no-such-program"])
@@ -83,15 +83,15 @@ def test_load_puts_arguments_in(full: CommandSandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("pfd", "! error: skill `pfd` not found\n!   hint: did you mean `pdf`?\n[1]\n"),
         ("zzz", "! error: skill `zzz` not found\n!   hint: run `skillpm list` to see the available skills\n[1]\n"),
         ("", "! error: skill `` not found\n!   hint: run `skillpm list` to see the available skills\n[1]\n"),
     ],
 )
-def test_what_is_not_there_is_told_with_near_names(full: CommandSandbox, name: str, said: str) -> None:
-    assert full.output("load", name) == said
+def test_a_missing_skill_is_reported_with_similar_names(full: CommandSandbox, name: str, expected: str) -> None:
+    assert full.output("load", name) == expected
 
 
 def test_prompt(full: CommandSandbox) -> None:
@@ -114,7 +114,7 @@ def test_prompt(full: CommandSandbox) -> None:
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == ""
 
 
-def test_what_a_budget_costs_is_told(full: CommandSandbox) -> None:
+def test_the_effect_of_a_token_budget_is_reported(full: CommandSandbox) -> None:
     full.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files. " * 20, triggers=["pdf"])))
 
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == (
@@ -200,7 +200,7 @@ def test_projects(full: CommandSandbox) -> None:
     }
 
 
-def test_list_tells_what_skills_cost(full: CommandSandbox) -> None:
+def test_list_shows_token_counts(full: CommandSandbox) -> None:
     assert full.output("list", "--tokens") == expected_output("""\
              at start  when loaded
 deploy-prod         6            3
@@ -256,16 +256,16 @@ def test_no_command_for_agents_ever_names_a_denied_skill(full: CommandSandbox) -
     permit(full, **{"deploy-*": "deny"})
 
     for words in commands:
-        said = [full.output(*words), full.output(*words, "--json"), full.output(*words, "-v")]
+        output = [full.output(*words), full.output(*words, "--json"), full.output(*words, "-v")]
         typed = [word for word in words if word.startswith("deploy-")]
         for word in typed:
-            said = [part.replace(f"`{word}`", "") for part in said]
-        assert "deploy-" not in "".join(said).replace("permissions.deploy-*", ""), words
+            output = [part.replace(f"`{word}`", "") for part in output]
+        assert "deploy-" not in "".join(output).replace("permissions.deploy-*", ""), words
     assert "deploy-prod" in before
     assert full.run("show", "deploy-prod").code == 1
 
 
-def test_list_tells_how_many_are_hidden_and_all_shows_them(full: CommandSandbox) -> None:
+def test_list_reports_hidden_skills_and_all_shows_them(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny"})
 
     assert full.output("list") == expected_output("""\
@@ -305,7 +305,7 @@ def test_in_a_terminal_a_person_is_asked(full: CommandSandbox, answer: bytes, co
     assert (done.returncode, done.stdout.startswith(b"<skill_content")) == (code, code == 0)
 
 
-def test_a_rule_that_never_counts_is_told(full: CommandSandbox) -> None:
+def test_a_rule_that_never_applies_is_reported(full: CommandSandbox) -> None:
     permit(full, **{"deploy-*": "deny", "*": "allow"})
 
     assert full.output("search", "reads", "--installed").splitlines()[-1] == (
@@ -333,7 +333,7 @@ def test_the_users_rules_and_the_manifests_both_count(full: CommandSandbox) -> N
 """)
 
 
-def test_a_rule_that_is_no_rule_is_told_with_its_place(full: CommandSandbox) -> None:
+def test_an_invalid_rule_is_reported_with_its_location(full: CommandSandbox) -> None:
     full.write("skills.json", '{"skills": {}, "permissions": {"pdf": "maybe"}}')
 
     assert full.output("load", "pdf") == expected_output("""\
@@ -369,11 +369,11 @@ def test_python_gives_the_same(full: CommandSandbox, monkeypatch: pytest.MonkeyP
         "matched = [card.name for card in service.match('pdf').skills]\n"
         "print(json.dumps([load_skill('pdf').text, service.prompt().text, matched]))"
     )
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], cwd=full.work, env=full.environment(), capture_output=True, text=True, check=True
     ).stdout
 
-    loaded, prompt, matched = json.loads(said)
+    loaded, prompt, matched = json.loads(output)
     assert loaded == full.run("load", "pdf", "--json").json["text"]
     assert prompt == full.run("prompt", "--json").json["text"]
     assert matched == ["pdf"]
@@ -405,7 +405,7 @@ def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now
     assert full.output("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
 
 
-def test_a_skill_that_was_spoilt_since_the_registry_was_built_is_told_and_left_out(full: CommandSandbox) -> None:
+def test_a_skill_damaged_since_the_registry_was_built_is_reported_and_skipped(full: CommandSandbox) -> None:
     full.write(".agent-skills/web/SKILL.md", "---\nname: web\n")
 
     assert full.output("match", "browse") == expected_output("""\

@@ -1,4 +1,4 @@
-"""What is said after a `git pull` brought a newer lockfile, before `sync` follows it."""
+"""Output after a `git pull` of a newer lockfile, before `sync` installs it."""
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -7,7 +7,7 @@ from kit import Repository, make_skill, prefix_paths
 
 @pytest.fixture
 def pulled(project: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
-    """Give a project whose lockfile is at 2.0.0, and what is installed at 1.0.0."""
+    """Return a project that has 2.0.0 in its lockfile and 1.0.0 installed."""
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf", "Reads PDF files.", metadata={"version": "1.0.0"})))
     upstream.commit("one")
     project.run("install", f"{url}#main@pdf", check=True)
@@ -18,9 +18,13 @@ def pulled(project: CommandSandbox, upstream: Repository, url: str) -> CommandSa
 
 
 def test_diff_with_update_starts_at_what_is_installed(pulled: CommandSandbox) -> None:
-    said = pulled.json_output("diff", "pdf", "--update")
+    output = pulled.json_output("diff", "pdf", "--update")
 
-    assert (said["from"], said["to"], [file["path"] for file in said["files"]]) == ("1.0.0", "2.0.0", ["SKILL.md"])
+    assert (output["from"], output["to"], [file["path"] for file in output["files"]]) == (
+        "1.0.0",
+        "2.0.0",
+        ["SKILL.md"],
+    )
     pulled.run("sync", check=True)
     assert pulled.output("diff", "pdf", "--update") == "! an update would not change pdf (2.0.0)\n"
 

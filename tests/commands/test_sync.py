@@ -15,12 +15,12 @@ TWO = '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true
 def test_a_written_manifest_is_locked_and_installed(scene: CommandSandbox) -> None:
     scene.create_project(TWO)
 
-    said = scene.output("sync")
+    output = scene.output("sync")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  + code-review 1.0.0
  + testing 1.0.0
-added 2: 2 skills in WORK/.agent-skills
+added 2; total: 2 skills in WORK/.agent-skills
 {LINK_HINT}""")
     assert scene.read("skills.json") == TWO
     assert scene.output("verify") == "! 2 of 2 skills match the lockfile\n"
@@ -161,7 +161,7 @@ not-locked: testing: installed 1.0.0, but not in the lockfile; `skillpm sync` re
 [1]
 """)
 
-    assert scene.output("sync") == " - testing 1.0.0\nremoved 1: 1 skill in WORK/.agent-skills\n"
+    assert scene.output("sync") == " - testing 1.0.0\nremoved 1; total: 1 skill in WORK/.agent-skills\n"
     assert not scene.exists(".agent-skills/testing")
 
 
@@ -215,7 +215,7 @@ def test_sync_brings_back_whatever_was_lost(scene: CommandSandbox, lose: Callabl
 
     scene.run("sync", "--frozen", check=True)
 
-    # A registry that nobody can read may have been somebody's: it is kept beside.
+    # An unreadable registry may contain the user's data: it is backed up.
     kept = "work/.agent-skills/.skillpm/backup"
     assert {path: entry for path, entry in scene.full_snapshot.items() if not path.startswith(kept)} == before
     for check in (["verify"], ["registry", "check"]):
@@ -227,9 +227,9 @@ def test_a_warm_cache_needs_no_network(project: CommandSandbox, server: GitServe
     _lose_directory(project)
     server.close()
 
-    said = project.output("sync", "--frozen", "--offline")
+    output = project.output("sync", "--frozen", "--offline")
 
-    assert said.splitlines()[1] == "added 1: 1 skill in WORK/.agent-skills"
+    assert output.splitlines()[1] == "added 1; total: 1 skill in WORK/.agent-skills"
 
 
 def test_offline_names_all_that_is_missing_at_once(project: CommandSandbox, served: str) -> None:
@@ -278,7 +278,7 @@ def test_dry_run_reports_what_would_be_done(scene: CommandSandbox) -> None:
  + api-design 1.0.0
  - code-review 1.0.0
  - testing 1.0.0
-would have added 1, removed 2: 1 skill in WORK/.agent-skills
+would have added 1, removed 2; total: 1 skill in WORK/.agent-skills
 """)
     assert scene.snapshot("..", ignore=["cache"]) == before
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def tagged(tmp_path: Path) -> Repository:
-    """Give a repository of one skill with tags 1.0.0 to 2.0.0, and some that are no versions."""
+    """Return a repository of one skill with tags 1.0.0 to 2.0.0, and some that are not versions."""
     repository = Repository.create(tmp_path / "tagged")
     for version in ("v1.0.0", "v1.1.0", "v1.2.0-rc.1", "v2.0.0"):
         repository.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"This is {version}.\n"))).commit()
@@ -24,7 +24,7 @@ def tagged(tmp_path: Path) -> Repository:
 
 @pytest.fixture
 def pdf(scene: CommandSandbox, tagged: Repository) -> CommandSandbox:
-    """Give a project that asks for ^1 of it."""
+    """Return a project that requires ^1 of it."""
     scene.placeholders = {tagged.file_url: "URL", **scene.placeholders}
     return scene.create_project(manifest_text(pdf={"git": tagged.file_url, "path": "skills/pdf", "version": "^1"}))
 
@@ -63,9 +63,7 @@ def test_lock_upgrades_without_installing(pdf: CommandSandbox, tagged: Repositor
     assert pdf.read(".agent-skills/pdf/SKILL.md").endswith("This is v1.1.0.\n")
 
 
-def test_outdated_tells_what_is_within_and_beyond_the_range_and_changes_nothing(
-    pdf: CommandSandbox, tagged: Repository
-) -> None:
+def test_outdated_lists_versions_within_and_beyond_the_range(pdf: CommandSandbox, tagged: Repository) -> None:
     pdf.run("sync", check=True)
     release(tagged, "v1.3.0")
     before = pdf.full_snapshot
@@ -98,9 +96,7 @@ def test_nothing_is_outdated(scene: CommandSandbox) -> None:
     assert scene.json_output("outdated") == {"skills": []}
 
 
-def test_what_is_pinned_to_a_tag_is_told_with_the_newest_and_why_it_is_held(
-    scene: CommandSandbox, tagged: Repository
-) -> None:
+def test_a_skill_pinned_to_a_tag_is_reported_with_the_newest_version(scene: CommandSandbox, tagged: Repository) -> None:
     scene.create_project().run("install", f"{tagged.file_url}#v1.1.0@pdf", check=True)
     before = scene.full_snapshot
 
@@ -114,7 +110,7 @@ pdf    1.1.0    1.1.0   2.0.0
     assert scene.output("outdated") == "! everything is up to date\n"
 
 
-def test_what_is_pinned_to_a_commit_is_told_with_what_the_branch_has(scene: CommandSandbox, tagged: Repository) -> None:
+def test_a_skill_pinned_to_a_commit_is_reported_with_the_branch_head(scene: CommandSandbox, tagged: Repository) -> None:
     old, new = tagged.resolve("v1.0.0"), tagged.resolve("main")[:7]
     scene.create_project(manifest_text(pdf={"git": tagged.file_url, "path": "skills/pdf", "rev": old})).run(
         "sync", check=True
@@ -130,7 +126,7 @@ pdf    {old[:7]}  {old[:7]}  {new}
     assert scene.output("outdated") == "! everything is up to date\n"
 
 
-def test_a_tag_that_moved_is_told_by_both_commits(scene: CommandSandbox, tagged: Repository) -> None:
+def test_a_moved_tag_is_reported_with_both_commits(scene: CommandSandbox, tagged: Repository) -> None:
     scene.create_project().run("install", f"{tagged.file_url}#v2.0.0@pdf", check=True)
     old = tagged.resolve("v2.0.0")[:7]
     tagged.write(prefix_paths("skills/pdf", make_skill("pdf", body="Again.\n"))).commit()
@@ -158,7 +154,7 @@ def test_only_the_named_skills_are_looked_at(scene: CommandSandbox, tagged: Repo
 """)
 
 
-def test_a_range_without_a_tag_names_what_there_is(pdf: CommandSandbox) -> None:
+def test_a_range_that_no_tag_matches_lists_the_existing_tags(pdf: CommandSandbox) -> None:
     pdf.write("skills.json", pdf.read("skills.json").replace("^1", "^3"))
 
     assert pdf.output("sync") == expected_output("""\
@@ -187,22 +183,24 @@ def test_tags_that_bear_the_name_win_over_plain_ones(pdf: CommandSandbox, tagged
     assert pdf.output("lock").splitlines()[0] == " + pdf 1.0.5"
 
 
-def test_two_spellings_of_one_version_on_different_commits_are_told(pdf: CommandSandbox, tagged: Repository) -> None:
+def test_two_spellings_of_one_version_on_different_commits_are_reported(
+    pdf: CommandSandbox, tagged: Repository
+) -> None:
     tagged.tag("v1.1", revision="v1.0.0")
 
-    said = pdf.output("lock")
+    output = pdf.output("lock")
 
-    assert said.splitlines()[0] == " + pdf 1.1.0"
-    assert "! warning: pdf: the tags v1.1.0 and v1.1 are one version on different commits\n" in said
-
-
-def test_tags_that_are_no_versions_are_named_with_verbose(pdf: CommandSandbox) -> None:
-    said = pdf.output("lock", "-v")
-
-    assert "! pdf: ignoring tags of URL that are not versions of it: 2024, docx-v7.0.0, latest, v1.x\n" in said
+    assert output.splitlines()[0] == " + pdf 1.1.0"
+    assert "! warning: pdf: the tags v1.1.0 and v1.1 are one version on different commits\n" in output
 
 
-def test_tags_before_the_skill_was_there_are_passed_over(scene: CommandSandbox, tmp_path: Path) -> None:
+def test_verbose_lists_tags_that_are_not_versions(pdf: CommandSandbox) -> None:
+    output = pdf.output("lock", "-v")
+
+    assert "! pdf: ignoring tags of URL that are not versions of it: 2024, docx-v7.0.0, latest, v1.x\n" in output
+
+
+def test_tags_older_than_the_skill_are_skipped(scene: CommandSandbox, tmp_path: Path) -> None:
     repository = Repository.create(tmp_path / "grown")
     repository.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     repository.tag("v1.0.0")
@@ -213,7 +211,7 @@ def test_tags_before_the_skill_was_there_are_passed_over(scene: CommandSandbox, 
     assert scene.output("lock").splitlines()[0] == " + pdf 1.0.0"
 
 
-def test_one_question_for_the_tags_and_none_when_locked(
+def test_tags_are_requested_once_and_not_when_locked(
     scene: CommandSandbox, server: GitServer, tagged: Repository
 ) -> None:
     url = server.serve("acme/pdf", tagged)
@@ -249,20 +247,20 @@ def test_install_with_a_version_follows_the_range(project: CommandSandbox, tagge
 
 
 @pytest.mark.parametrize(
-    ("words", "said", "code"),
+    ("words", "expected", "code"),
     [
         (["--version", "^9"], "URL has no tag in the range ^9", 1),
         (["--version", "newest"], "invalid version range `newest`", 2),
         (["--version", "^1", "--tag", "v1.0.0"], "only one of --branch, --tag, --rev and --version can be used", 2),
     ],
 )
-def test_a_version_that_cannot_be_is_told(
-    project: CommandSandbox, tagged: Repository, words: list[str], said: str, code: int
+def test_an_impossible_version_is_reported(
+    project: CommandSandbox, tagged: Repository, words: list[str], expected: str, code: int
 ) -> None:
     project.placeholders = {tagged.file_url: "URL", **project.placeholders}
     before = project.full_snapshot
 
     result = project.run("install", f"{tagged.file_url}@pdf", *words)
 
-    assert (project.add_placeholders(result.stderr).splitlines()[0], result.code) == (f"error: {said}", code)
+    assert (project.add_placeholders(result.stderr).splitlines()[0], result.code) == (f"error: {expected}", code)
     assert project.full_snapshot == before

@@ -17,9 +17,9 @@ def full(project: CommandSandbox) -> CommandSandbox:
 def test_everything_of_a_skill_goes_and_everything_else_stays(full: CommandSandbox) -> None:
     before = full.snapshot(".agent-skills/testing") | full.snapshot(".agent-skills/mine")
 
-    said = full.output("uninstall", "code-review")
+    output = full.output("uninstall", "code-review")
 
-    assert said == " - code-review 1.0.0\nremoved 1: 2 skills in WORK/.agent-skills\n"
+    assert output == " - code-review 1.0.0\nremoved 1; total: 2 skills in WORK/.agent-skills\n"
     assert full.read("skills.json") == '{"skills": {\n  "testing": {"bundled": true}\n}}\n'
     assert list(full.read_json("skills.lock")["skills"]) == ["testing"]
     assert list(full.read_json(".agent-skills/.skillpm/receipt.json")["skills"]) == ["testing"]
@@ -31,9 +31,9 @@ def test_everything_of_a_skill_goes_and_everything_else_stays(full: CommandSandb
 def test_the_last_skill_leaves_documents_that_say_so(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
-    said = project.output("rm", "code-review")
+    output = project.output("rm", "code-review")
 
-    assert said == " - code-review 1.0.0\nremoved 1: 0 skills in WORK/.agent-skills\n"
+    assert output == " - code-review 1.0.0\nremoved 1; total: 0 skills in WORK/.agent-skills\n"
     assert project.read_json("skills.lock") == {"version": 1, "requirements": {}, "skills": {}}
     assert project.read_json(".agent-skills/skills.json")["skills"] == []
     assert project.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"
@@ -50,7 +50,7 @@ def test_a_local_skill_is_only_removed_with_force_and_backed_up(full: CommandSan
 """)
     assert full.output("uninstall", "mine", "--force") == expected_output("""\
  - mine  (a folder that skillpm did not create; backed up first)
-removed 1: 2 skills in WORK/.agent-skills
+removed 1; total: 2 skills in WORK/.agent-skills
 ! warning: backed up your version of mine as mine-1; restore it with `skillpm backup restore mine-1`
 """)
     assert full.snapshot(".agent-skills/.skillpm/backup/mine-1") == mine
@@ -63,7 +63,7 @@ def test_several_go_at_once(full: CommandSandbox) -> None:
     assert full.output("remove", "code-review", "testing") == expected_output("""\
  - code-review 1.0.0
  - testing 1.0.0
-removed 2: 1 skill in WORK/.agent-skills
+removed 2; total: 1 skill in WORK/.agent-skills
 """)
 
 
@@ -95,7 +95,7 @@ def test_dry_run_removes_nothing(full: CommandSandbox) -> None:
 
     assert full.output("uninstall", "testing", "--dry-run") == expected_output("""\
  - testing 1.0.0
-would have removed 1: 2 skills in WORK/.agent-skills
+would have removed 1; total: 2 skills in WORK/.agent-skills
 """)
     assert full.snapshot() == before
 

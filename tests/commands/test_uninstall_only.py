@@ -14,7 +14,7 @@ def test_without_a_network_nothing_of_other_skills_is_wanted(project: CommandSan
 
     assert project.output("uninstall", "pdf", "--offline") == expected_output("""\
 manifest and registry and lockfile brought up to date: 0 skills in WORK/.agent-skills
-! next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows
+! next: `skillpm link AGENT` makes them visible to your agent; `skillpm agents --all` lists the agents it knows
 """)
     assert list(project.read_json("skills.lock")["skills"]) == ["docx"]
     assert list(project.read_json("skills.json")["skills"]) == ["docx"]

@@ -28,7 +28,7 @@ def own(project: CommandSandbox) -> CommandSandbox:
 
 @pytest.fixture
 def linked(own: CommandSandbox) -> CommandSandbox:
-    """Give one whose skills are linked for a host."""
+    """Return one whose skills are linked for a host."""
     own.run("link", "claude-code", check=True)
     return own
 
@@ -37,7 +37,7 @@ def test_link_shows_them_to_a_host(own: CommandSandbox) -> None:
     assert own.output("link", "claude-code") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
-linked 2: 2 skills in WORK/.agent-skills
+linked 2; total: 2 skills in WORK/.agent-skills
 """)
     assert own.render_tree(".claude") == expected_output("""\
 skills/
@@ -65,9 +65,9 @@ def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(projec
     project.write_files(prefix_paths(".claude/skills/mine", make_skill("mine", "My own, better.")))
     before = project.snapshot(".claude")
 
-    said = project.run("update", check=True)
+    result = project.run("update", check=True)
 
-    assert (said.stdout.splitlines()[0][:8], said.stderr) == (" ~ mine ", "")
+    assert (result.stdout.splitlines()[0][:8], result.stderr) == (" ~ mine ", "")
     assert "better" in project.read(f"{HERE}/mine/SKILL.md")
     project.run("uninstall", "mine", check=True)
     assert not project.exists(f"{HERE}/mine")
@@ -76,7 +76,7 @@ def test_one_that_is_installed_from_the_hosts_own_folder_stays_its_makers(projec
     assert project.snapshot(".claude") == before
 
 
-def test_a_copy_that_was_made_for_a_host_is_no_source(own: CommandSandbox) -> None:
+def test_a_copy_made_for_a_host_is_not_a_source(own: CommandSandbox) -> None:
     own.run("link", "claude-code", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
     before = own.full_snapshot
 
@@ -93,7 +93,7 @@ def test_a_dry_run_says_so_and_links_nothing(own: CommandSandbox) -> None:
     assert own.output("link", "claude-code", "--dry-run") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  → notes  (linked in .claude/skills)
-would have linked 2: 2 skills in WORK/.agent-skills
+would have linked 2; total: 2 skills in WORK/.agent-skills
 """)
     assert seen(own) == []
 
@@ -149,17 +149,17 @@ def test_what_the_registry_does_not_list_is_not_linked(own: CommandSandbox) -> N
     own.write(f"{HERE}/folder/notes.md", "No skill.\n")
     own.write_files(prefix_paths(f"{HERE}/Two Words", make_skill("two-words")))
 
-    said = own.run("link", "claude-code")
+    result = own.run("link", "claude-code")
 
     assert seen(own) == ["house-style", "notes"]
-    assert own.add_placeholders(said.stderr).splitlines()[0] == (
+    assert own.add_placeholders(result.stderr).splitlines()[0] == (
         "warning: Two Words is not linked: the name of a skill consists of lower-case letters, digits and "
         "single hyphens; "
         "rename its folder"
     )
 
 
-def test_one_that_its_owner_deleted_is_linked_no_more(linked: CommandSandbox) -> None:
+def test_a_deleted_skill_is_unlinked(linked: CommandSandbox) -> None:
     shutil.rmtree(linked.work / HERE / "notes")
     assert "problem: a link to a skill that does not exist\n    where: WORK/.claude/skills/notes" in linked.output(
         "doctor"
@@ -167,18 +167,18 @@ def test_one_that_its_owner_deleted_is_linked_no_more(linked: CommandSandbox) ->
 
     assert linked.output("sync") == expected_output("""\
  - notes  (its folder is missing; no longer linked in .claude/skills)
-removed 1: 1 skill in WORK/.agent-skills
+removed 1; total: 1 skill in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]
     assert linked.run("doctor").code == 0
 
 
-def test_one_that_is_no_skill_any_more_is_linked_no_more(linked: CommandSandbox) -> None:
+def test_a_folder_that_is_no_longer_a_skill_is_unlinked(linked: CommandSandbox) -> None:
     (linked.work / HERE / "notes/SKILL.md").rename(linked.work / HERE / "notes/draft.md")
 
     assert linked.output("sync") == expected_output("""\
  - notes  (no longer linked in .claude/skills)
-unlinked 1: 2 skills in WORK/.agent-skills
+unlinked 1; total: 2 skills in WORK/.agent-skills
 """)
     assert seen(linked) == ["house-style"]
     assert linked.exists(f"{HERE}/notes/draft.md")
@@ -193,18 +193,18 @@ def test_a_link_that_is_gone_is_named_and_made_again(linked: CommandSandbox) -> 
     assert seen(linked) == ["house-style", "notes"]
 
 
-def test_what_lies_in_a_links_place_stops_link_and_nothing_else(own: CommandSandbox) -> None:
+def test_an_existing_file_blocks_link_and_nothing_else(own: CommandSandbox) -> None:
     own.write(".claude/skills/notes/mine.md", "Mine.\n")
     assert own.output("link", "claude-code") == expected_output("""\
 ! error: blocked by a skill; nothing was changed
 !   notes: .claude/skills/notes exists and was not created by skillpm
-!   hint: use `skillpm link claude-code --keep notes` to continue without it, or `--force` to back it up first
+!   hint: use `skillpm link claude-code --keep notes` to keep it as it is, or `--force` to back it up and continue
 [1]
 """)
     assert own.output("link", "claude-code", "--keep", "notes") == expected_output("""\
  → house-style 2.0.0  (linked in .claude/skills)
  = notes  (the existing folder in .claude/skills is kept)
-linked 1, kept 1: 2 skills in WORK/.agent-skills
+linked 1, kept 1; total: 2 skills in WORK/.agent-skills
 """)
     assert own.output("sync", "--force") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert own.run("install", "code-review", "--force").code == 0
@@ -216,7 +216,7 @@ linked 1, kept 1: 2 skills in WORK/.agent-skills
     assert own.read(f"{HERE}/.skillpm/backup/notes-1/mine.md") == "Mine.\n"
 
 
-def test_one_that_lies_with_the_host_itself_is_left_there(project: CommandSandbox) -> None:
+def test_a_skill_in_the_hosts_own_folder_stays_there(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".claude/skills/notes", make_skill("notes", "My notes.")))
     (project.work / HERE).mkdir()
     (project.work / HERE / "notes").symlink_to("../.claude/skills/notes")
@@ -245,7 +245,7 @@ def test_copies_follow_the_owners_edits_and_never_overrun_others(own: CommandSan
     assert seen(own) == ["notes"]
 
 
-def test_a_folder_that_is_nobodys_scope_gets_no_links(scene: CommandSandbox) -> None:
+def test_a_folder_outside_any_scope_gets_no_links(scene: CommandSandbox) -> None:
     scene.write("../home/.config/skillpm/config.toml", 'agents = ["claude-code"]\n')
     scene.write("skills/old.md", "---\nname: old\ndescription: Old.\n---\n# Old\n")
 

@@ -1,4 +1,4 @@
-"""Places that cannot be read or written: told before anything has changed, and one bad place hides no other."""
+"""Unreadable and unwritable paths are reported before any change, and one of them hides no other."""
 
 import os
 import re
@@ -56,16 +56,16 @@ def test_a_skills_directory_that_is_read_only_stops_everything(project: CommandS
     assert project.run("list").code == 0
 
 
-def test_a_read_only_project_is_told_before_the_first_download(
+def test_a_read_only_project_is_reported_before_the_first_download(
     project: CommandSandbox, server: GitServer, served: str
 ) -> None:
     project.write("skills.json", manifest_text(pdf={"git": served, "path": "skills/pdf"}))
     closed(project.work)
     before = project.full_snapshot
 
-    said = project.output("sync")
+    output = project.output("sync")
 
-    assert said == expected_output("""\
+    assert output == expected_output("""\
 ! error: cannot create a lock file: permission denied
 !   where: WORK/.agent-skills
 !   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
@@ -75,7 +75,7 @@ def test_a_read_only_project_is_told_before_the_first_download(
     assert project.full_snapshot == before
 
 
-def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(scene: CommandSandbox) -> None:
+def test_unwritable_documents_are_reported_before_any_skill_is_touched(scene: CommandSandbox) -> None:
     scene.run("install", "-g", "testing", check=True)
     closed(scene.home / ".config/skillpm")
     before = scene.full_snapshot
@@ -90,16 +90,16 @@ def test_documents_that_cannot_be_written_are_told_before_any_skill_is_touched(s
     assert scene.output("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
-def test_a_lockfile_that_cannot_be_written_is_told(project: CommandSandbox) -> None:
+def test_an_unwritable_lockfile_is_reported(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write("skills.json", manifest_text(testing="*", pdf={"path": "./pdf"}))
     project.write_files(prefix_paths("pdf", make_skill("pdf")))
     closed(project.work)
     before = project.full_snapshot
 
-    said = project.output("lock")
+    output = project.output("lock")
 
-    assert re.sub(r"[0-9]+\.tmp", "N.tmp", said) == expected_output("""\
+    assert re.sub(r"[0-9]+\.tmp", "N.tmp", output) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
 !   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
@@ -108,7 +108,7 @@ def test_a_lockfile_that_cannot_be_written_is_told(project: CommandSandbox) -> N
     assert project.full_snapshot == before
 
 
-def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_touched(project: CommandSandbox) -> None:
+def test_an_unwritable_agent_folder_is_reported_before_any_skill_is_touched(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     (project.work / ".claude").mkdir()
     closed(project.work / ".claude")
@@ -123,7 +123,7 @@ def test_an_agents_folder_that_cannot_be_written_is_told_before_any_skill_is_tou
     assert project.full_snapshot == before
 
 
-def test_a_manifest_that_cannot_be_read_is_told(project: CommandSandbox) -> None:
+def test_an_unreadable_manifest_is_reported(project: CommandSandbox) -> None:
     closed(project.work / "skills.json", 0)
 
     assert project.output("list").splitlines()[0] == "! error: cannot read: permission denied"
@@ -153,7 +153,7 @@ def test_skills_that_cannot_be_read_hide_no_other(project: CommandSandbox) -> No
     (project.work / ".agent-skills/sealed/SKILL.md").chmod(0o644)
 
 
-def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: CommandSandbox) -> None:
+def test_an_unreadable_part_of_an_installed_skill_is_an_edit(project: CommandSandbox) -> None:
     project.run("install", "testing", "code-review", check=True)
     closed(project.work / ".agent-skills/testing/references", 0)
     closed(project.work / ".agent-skills/code-review/SKILL.md", 0)
@@ -168,19 +168,19 @@ def test_a_part_of_an_installed_skill_that_nobody_can_read_is_an_edit(project: C
     assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
 
 
-def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(project: CommandSandbox) -> None:
+def test_an_unreadable_skill_is_not_copied_for_a_host_and_stops_no_other(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine") | {"secret": "mine"}))
     closed(project.work / ".agent-skills/mine/secret", 0o000)
     copies = {"SKILLPM_LINK_MODE": "copy"}
 
     assert project.format_result(project.run("install", "testing", env=copies)).startswith(" + testing")
-    said = project.format_result(project.run("link", "claude-code", env=copies))
+    output = project.format_result(project.run("link", "claude-code", env=copies))
 
-    told = (
+    report = (
         "warning: WORK/.claude/skills/mine was not created: permission denied reading WORK/.agent-skills/mine/secret\n"
     )
-    assert f"! {told}" in said
-    assert "[1]" not in said
+    assert f"! {report}" in output
+    assert "[1]" not in output
     assert os.listdir(project.work / ".claude/skills") == ["testing"]
     assert project.run("uninstall", "testing", env=copies).code == 0
     closed(project.work / ".agent-skills/mine/secret", 0o600)
@@ -188,8 +188,8 @@ def test_what_may_not_be_read_is_not_copied_for_a_host_and_stops_no_other(projec
     assert project.read(".claude/skills/mine/secret") == "mine"
 
 
-def test_what_may_not_be_read_hides_no_other_skill_from_discover(scene: CommandSandbox) -> None:
-    """A folder of skills, a skill's folder, a file; each is told, and the rest is seen."""
+def test_an_unreadable_skill_hides_no_other_from_discover(scene: CommandSandbox) -> None:
+    """A folder of skills, a skill's folder, a file: each is reported, and the rest stays visible."""
     for path in (
         "../home/.claude/skills/hidden",
         ".claude/skills/sealed",
@@ -217,10 +217,10 @@ it searches these folders; the first skill with a name is used:
 ! warning: .claude/skills/a-file/SKILL.md: permission denied
 ! warning: ~/.claude/skills: cannot read the folder: permission denied
 """)
-    said = scene.run("discover", "--agent", "cline", check=True)
-    assert said.stderr == ""
-    said = scene.run("discover", "--agent", "claude-code", check=True)
-    assert scene.add_placeholders(said.stderr) == expected_output("""\
+    result = scene.run("discover", "--agent", "cline", check=True)
+    assert result.stderr == ""
+    result = scene.run("discover", "--agent", "claude-code", check=True)
+    assert scene.add_placeholders(result.stderr) == expected_output("""\
 warning: ~/.claude/skills: cannot read the folder: permission denied
 warning: .claude/skills/a-file/SKILL.md: permission denied
 warning: .claude/skills/sealed/SKILL.md: permission denied
@@ -282,14 +282,14 @@ def test_a_folder_of_flat_files_that_is_read_only_stays_as_it_is(scene: CommandS
     assert scene.snapshot("..") == before
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(project: CommandSandbox, url: str) -> None:
+def test_an_unwritable_cache_is_bypassed(project: CommandSandbox, url: str) -> None:
     closed(project.cache)
     warning = "! warning: the cache ROOT/cache/v1 is not writable; fetched content is discarded after this command"
 
-    said = project.output("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
+    output = project.output("install", f"{url}@pdf", "code-review", env={"TMPDIR": str(project.root)})
 
-    lines = said.splitlines()
-    assert lines[2] == "added 2: 2 skills in WORK/.agent-skills"
+    lines = output.splitlines()
+    assert lines[2] == "added 2; total: 2 skills in WORK/.agent-skills"
     assert [line for line in lines if "warning" in line] == [warning]
     assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert project.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
@@ -303,11 +303,14 @@ def test_a_cache_that_may_only_be_read_is_read(project: CommandSandbox, url: str
         closed(Path(folder))
     shutil.rmtree(project.work / ".agent-skills")
 
-    assert project.output("sync", "--frozen", "--offline").splitlines()[2] == "added 2: 2 skills in WORK/.agent-skills"
+    assert (
+        project.output("sync", "--frozen", "--offline").splitlines()[2]
+        == "added 2; total: 2 skills in WORK/.agent-skills"
+    )
     assert "is not writable" in project.output("install", "testing")
 
 
-def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(project: CommandSandbox, url: str) -> None:
+def test_a_damaged_entry_of_a_read_only_cache_is_fetched_again(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     for entry in project.cache.glob("v1/store/*/*"):
         entry.write_bytes(entry.read_bytes()[:-1] + b"?")
@@ -315,8 +318,8 @@ def test_a_damaged_entry_of_a_cache_that_may_only_be_read_is_fetched_anew(projec
         closed(Path(folder))
     shutil.rmtree(project.work / ".agent-skills")
 
-    said = project.output("sync", "--frozen")
+    output = project.output("sync", "--frozen")
 
-    assert "added 1: 1 skill in WORK/.agent-skills" in said
-    assert "! warning: pdf: its copy in the store was damaged; fetching it again" in said
+    assert "added 1; total: 1 skill in WORK/.agent-skills" in output
+    assert "! warning: pdf: its copy in the store was damaged; fetching it again" in output
     assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"

@@ -1,4 +1,4 @@
-"""Something else lies where a skill was: every command says so, none fails, nothing of it is lost."""
+"""A skill was replaced by something else: every command reports it, none fails, nothing is lost."""
 
 import os
 import subprocess
@@ -72,7 +72,7 @@ THINGS = [
 
 @pytest.fixture
 def odd(request: pytest.FixtureRequest, installed: CommandSandbox, tmp_path: Path) -> CommandSandbox:
-    """Give a project in which something else lies where `code-review` was installed."""
+    """Return a project in which something else replaced the installed `code-review`."""
     installed.copy(tmp_path / "scene")
     scene = CommandSandbox(tmp_path / "scene")
     place = scene.work / ".agent-skills/code-review"
@@ -104,7 +104,7 @@ def test_reading_commands_say_so_and_stay_quick(odd: CommandSandbox) -> None:
 
 
 @each(a_file, a_link_to_itself, a_link_to_a_folder, a_pipe_for_a_skill_file)
-def test_it_is_in_the_way_of_its_own_skill_only(odd: CommandSandbox) -> None:
+def test_it_blocks_its_own_skill_only(odd: CommandSandbox) -> None:
     before = snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"])
 
     assert odd.run("sync").code == 1
@@ -117,7 +117,7 @@ def test_it_is_in_the_way_of_its_own_skill_only(odd: CommandSandbox) -> None:
 
 
 @each(a_file, an_empty_folder, a_link_to_nowhere, a_link_to_itself, a_link_to_a_folder)
-def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: CommandSandbox) -> None:
+def test_force_backs_it_up_and_restore_returns_it_unchanged(odd: CommandSandbox) -> None:
     place = odd.work / ".agent-skills"
     lay = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review")}
     before = {path: entry for path, entry in lay.items() if entry.kind != "other"}
@@ -133,7 +133,7 @@ def test_force_sets_it_aside_and_restore_brings_it_back_as_it_lay(odd: CommandSa
     assert odd.run("sync").code == 1
 
 
-def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSandbox) -> None:
+def test_files_with_undecodable_names_are_ordinary_edits(scene: CommandSandbox) -> None:
     scene.create_project().run("install", "testing", check=True)
     place = scene.work / ".agent-skills/testing"
     names = [b"\xff.md", b"two\nlines.md", b"e\xcc\x81.md", b"\xc3\xa9.md"]
@@ -144,8 +144,8 @@ def test_files_whose_names_are_no_text_are_edits_like_any_other(scene: CommandSa
     assert scene.output("sync") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
-!   hint: use `skillpm diff testing` to see it, `skillpm sync --keep testing` to continue without it, or `--force` to \
-back it up first
+!   hint: use `skillpm diff testing` to see the changes, `skillpm sync --keep testing` to keep it as it is, or \
+`--force` to back it up and continue
 [1]
 """)
     assert "extra: \\udcff.md" in scene.run("verify").stdout
@@ -158,7 +158,7 @@ back it up first
     assert {*names, b"link"} <= {*os.listdir(os.fsencode(place))}
 
 
-def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: CommandSandbox) -> None:
+def test_an_edit_may_be_nested_extremely_deep(scene: CommandSandbox) -> None:
     scene.create_project().run("install", "testing", check=True)
     place = scene.work / ".agent-skills/testing"
     deep = os.open(place, os.O_RDONLY)
@@ -178,7 +178,7 @@ def test_an_edit_may_be_deeper_than_anybody_would_make_it(scene: CommandSandbox)
     subprocess.run(["rm", "-r", str(scene.work / ".agent-skills")], check=True)  # pytest's own clearing up is recursive
 
 
-def test_the_folder_one_stands_in_may_be_gone(scene: CommandSandbox) -> None:
+def test_the_working_directory_may_be_missing(scene: CommandSandbox) -> None:
     shell = 'mkdir gone; cd gone; rmdir ../gone; exec "$@"'
     for command in ("discover", "list"):
         words = ["sh", "-c", shell, "sh", *scene.command, command]

@@ -42,8 +42,8 @@ def test_a_branch_that_moved_is_followed(following: CommandSandbox, upstream: Re
     second = say(upstream, "Second.\n")
     manifest = following.read("skills.json")
 
-    said = f" ~ pdf {first} → {second}\nupdated 1: 3 skills in WORK/.agent-skills\n"
-    assert following.output("update") == said
+    output = f" ~ pdf {first} → {second}\nupdated 1; total: 3 skills in WORK/.agent-skills\n"
+    assert following.output("update") == output
 
     assert following.read(".agent-skills/pdf/notes.md") == "Second.\n"
     assert following.read("skills.json") == manifest
@@ -57,11 +57,11 @@ def test_a_moved_tag_is_followed_with_a_warning(following: CommandSandbox, upstr
     upstream.tag("v1.0.0", force=True)
     second = upstream.resolve("main")
 
-    said = following.output("update", "docx")
+    output = following.output("update", "docx")
 
-    assert said == expected_output(f"""\
+    assert output == expected_output(f"""\
  ~ docx 1.0.0  ({first[:7]} → {second[:7]})
-updated 1: 3 skills in WORK/.agent-skills
+updated 1; total: 3 skills in WORK/.agent-skills
 ! warning: docx: tag v1.0.0 moved {first[:7]} → {second[:7]}
 """)
     assert following.read(".agent-skills/docx/notes.md") == "Second.\n"
@@ -82,7 +82,7 @@ def test_only_the_named_skill_is_updated(project: CommandSandbox, upstream: Repo
 
     assert project.output("upgrade", "pdf", "--dry-run") == expected_output(f"""\
  ~ pdf {first} → {second}
-would have updated 1: 2 skills in WORK/.agent-skills
+would have updated 1; total: 2 skills in WORK/.agent-skills
 """)
     project.run("update", "pdf", check=True)
 
@@ -146,7 +146,7 @@ def test_a_bundled_skill_follows_the_tool(project: CommandSandbox) -> None:
     assert project.run("sync", "--frozen").code == 0
     assert project.output("update") == expected_output("""\
  ~ code-review 0.9.0 → 1.0.0
-updated 1: 1 skill in WORK/.agent-skills
+updated 1; total: 1 skill in WORK/.agent-skills
 """)
     assert project.read_json("skills.lock")["skills"]["code-review"]["digest"] == digest
 

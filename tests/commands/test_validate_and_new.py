@@ -322,9 +322,9 @@ def test_fields_that_hosts_read_are_reported_with_a_note(sandbox: Sandbox) -> No
     text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
     sandbox.write("pdf/SKILL.md", text_of)
 
-    said = sandbox.run("validate", "pdf")
+    result = sandbox.run("validate", "pdf")
 
-    assert (said.code, said.stdout.splitlines()[0]) == (
+    assert (result.code, result.stdout.splitlines()[0]) == (
         1,
         "pdf/SKILL.md:4: error: `disable-model-invocation` is not a field of the specification; "
         "Claude Code and skillpm read it here, but other tools may reject it [unknown-field]",
@@ -364,7 +364,7 @@ def test_a_publishable_version_is_not_a_finding(sandbox: Sandbox, version: str) 
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "expected"),
     [
         (
             "flat.md",
@@ -377,9 +377,9 @@ def test_a_publishable_version_is_not_a_finding(sandbox: Sandbox, version: str) 
         ("empty", "empty contains no SKILL.md\n  hint: name a skill's folder, or a folder of skills"),
     ],
 )
-def test_a_path_without_a_skill_is_reported(sandbox: Sandbox, path: str, said: str) -> None:
+def test_a_path_without_a_skill_is_reported(sandbox: Sandbox, path: str, expected: str) -> None:
     sandbox.write_files({"flat.md": "---\nname: flat\n---\n", "data.json": "{}", "empty/notes.txt": ""})
 
     verdict = sandbox.run("validate", path)
 
-    assert (verdict.code, verdict.stdout, verdict.stderr) == (1, "", f"error: {said}\n")
+    assert (verdict.code, verdict.stdout, verdict.stderr) == (1, "", f"error: {expected}\n")

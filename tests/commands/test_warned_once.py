@@ -1,4 +1,4 @@
-"""What a skill calls for a word about is told when it comes, and not again while it is locked as it is."""
+"""A warning about a skill is printed when it is installed, and not again while its lock entry is unchanged."""
 
 import pytest
 from commands.scene import CommandSandbox
@@ -46,8 +46,8 @@ def test_many_local_skills_that_hold_others_are_one_warning(project: CommandSand
             prefix_paths(f"mine/{name}", make_skill(name) | prefix_paths("more/inner", make_skill("inner")))
         )
 
-    said = project.run("install", "./mine", "--all", check=True).stderr
+    output = project.run("install", "./mine", "--all", check=True).stderr
 
-    assert said.splitlines()[0] == (
+    assert output.splitlines()[0] == (
         "warning: 4 skills contain nested skills, which some hosts also load: a, b, c and 1 more (-v lists the files)"
     )

@@ -1,4 +1,4 @@
-"""What waits to be installed and has a wrong byte by the time it is: never installed in silence."""
+"""Staged content that is corrupted before it is installed is never installed silently."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def killed(scene: CommandSandbox, *words: str) -> None:
 
 @pytest.fixture
 def interrupted(project: CommandSandbox) -> CommandSandbox:
-    """Give a project in which an install was killed when all was staged."""
+    """Return a project in which an install was killed when everything was staged."""
     project.run("install", "testing", check=True)
     killed(project, "install", "code-review")
     return project
@@ -60,7 +60,7 @@ def test_a_staged_document_with_a_wrong_byte_moves_nothing(interrupted: CommandS
     assert interrupted.run("verify").code == 0
 
 
-def test_a_registry_that_is_no_text_is_made_anew(project: CommandSandbox) -> None:
+def test_a_binary_registry_is_rebuilt(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     whole = project.read(".agent-skills/skills.json")
     damaged = whole.encode().replace(b"testing", b"\xffesting", 1)

@@ -13,7 +13,7 @@ NOW = 1_767_225_600.0  # the first moment of 2026
 
 
 @pytest.mark.parametrize(
-    ("text", "moment", "said"),
+    ("text", "moment", "expected"),
     [
         ("7 days", "2025-12-25T00:00:00Z", "younger than 7 days"),
         ("7d", "2025-12-25T00:00:00Z", "younger than 7d"),
@@ -29,10 +29,10 @@ NOW = 1_767_225_600.0  # the first moment of 2026
         ("9999 weeks", "1970-01-01T00:00:00Z", "younger than 9999 weeks"),
     ],
 )
-def test_parses_ages_dates_and_timestamps(text: str, moment: str, said: str) -> None:
+def test_parses_ages_dates_and_timestamps(text: str, moment: str, expected: str) -> None:
     cutoff = parse_cutoff(text, NOW)
 
-    assert (cutoff.moment, cutoff.description) == (moment, said)
+    assert (cutoff.moment, cutoff.description) == (moment, expected)
     assert not cutoff.excludes(moment)
     assert cutoff.excludes("2026-06-01T00:00:00Z")
 

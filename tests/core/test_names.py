@@ -126,14 +126,14 @@ def test_an_invalid_name_in_a_document_is_reported_with_its_location() -> None:
 @given(st.text(max_size=8) | st.text("ab1-", max_size=8) | st.sampled_from(["con", "com1", "lpt0", "nul-a", "com"]))
 def test_the_rule_as_a_property(text: str) -> None:
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-    said = (
+    output = (
         0 < len(text) <= 64
         and set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
         and "" not in text.split("-")
         and text not in reserved
     )
 
-    assert is_skill_name(text) == said
+    assert is_skill_name(text) == output
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_tree_knows_its_digest_and_its_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "expected"),
     [
         ("../evil", "the path '../evil' has an empty, `.` or `..` part"),
         ("/etc/passwd", "the path '/etc/passwd' is absolute or empty"),
@@ -86,12 +86,12 @@ def test_a_tree_knows_its_digest_and_its_files() -> None:
     ],
 )
 @pytest.mark.parametrize("make", [file, lambda path: link(path, "SKILL.md")], ids=["file", "link"])
-def test_an_unsafe_path_is_rejected_with_the_skill(make: Any, path: str, said: str) -> None:
-    assert refused(make(path)) == (f"skill pdf: {said}", REPORT)
+def test_an_unsafe_path_is_rejected_with_the_skill(make: Any, path: str, expected: str) -> None:
+    assert refused(make(path)) == (f"skill pdf: {expected}", REPORT)
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "expected"),
     [
         ([file("a"), file("a")], "duplicate path 'a'"),
         ([link("a", "SKILL.md"), file("a")], "duplicate path 'a'"),
@@ -108,8 +108,8 @@ def test_an_unsafe_path_is_rejected_with_the_skill(make: Any, path: str, said: s
         ([file("d/x"), link("l", "d"), file("l/X")], "'l/x' and 'l/X' are the same on some systems"),
     ],
 )
-def test_colliding_names_are_rejected_on_every_platform(entries: list[SourceEntry], said: str) -> None:
-    assert refused(*entries) == (f"skill pdf: {said}", REPORT)
+def test_colliding_names_are_rejected_on_every_platform(entries: list[SourceEntry], expected: str) -> None:
+    assert refused(*entries) == (f"skill pdf: {expected}", REPORT)
 
 
 def test_a_skill_has_a_skill_file_at_the_top_level() -> None:
@@ -241,7 +241,7 @@ def test_any_other_link_is_rejected(path: str, target: str, how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "expected"),
     [
         (b"SKILL.md\n", "link 'l' -> 'SKILL.md\\n' has an invalid target"),
         (b"SKILL.md\0", "link 'l' -> 'SKILL.md\\x00' has an invalid target"),
@@ -250,8 +250,8 @@ def test_any_other_link_is_rejected(path: str, target: str, how: str) -> None:
         (b"\x1b[31m", "link 'l' -> '\\x1b[31m' points to a missing file"),
     ],
 )
-def test_the_target_of_a_link_is_printed_safely(target: bytes, said: str) -> None:
-    assert refused(link("l", target)) == (f"skill pdf: {said}", REPORT)
+def test_the_target_of_a_link_is_printed_safely(target: bytes, expected: str) -> None:
+    assert refused(link("l", target)) == (f"skill pdf: {expected}", REPORT)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_a_copy_must_have_a_valid_path_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entries", "limits", "said", "setting"),
+    ("entries", "limits", "expected", "setting"),
     [
         ([file("a", b"12345")], {"file": 8, "skill": 100}, None, ""),
         ([file("a", b"123456789")], {"file": 8}, "'a' is over 8 bytes", "FILE"),
@@ -307,13 +307,13 @@ def test_a_copy_must_have_a_valid_path_too() -> None:
     ],
 )
 def test_every_limit_is_reported_with_its_setting(
-    entries: list[SourceEntry], limits: dict[str, int], said: str | None, setting: str
+    entries: list[SourceEntry], limits: dict[str, int], expected: str | None, setting: str
 ) -> None:
-    if said is None:
+    if expected is None:
         assert tree(*entries, **limits).files
     else:
         assert refused(*entries, **limits) == (
-            f"skill pdf: {said}",
+            f"skill pdf: {expected}",
             f"if you trust it, raise SKILLPM_MAX_{setting}",
         )
 

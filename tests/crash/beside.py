@@ -16,11 +16,11 @@ from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
 VERBS = {"prune": ("cache", "prune", "--unused-for", "0"), "clean": ("cache", "clean", "--yes")}
 SKILLS = ("pdf", "ocr", "chart")
 AT_ONCE = 3
-LEFT_IN_USE = 1  # the exit code of `clean` where somebody held something
+LEFT_IN_USE = 1  # the exit code of `clean` if something was in use
 
 
 @dataclass
-class Told:
+class Report:
     """What happened: how the installs ended, how often the cache was emptied, and what was wrong."""
 
     installs: int = 0
@@ -30,7 +30,7 @@ class Told:
 
     @property
     def summary(self) -> str:
-        """Say it in a line."""
+        """Return the report as one line."""
         removed = ", ".join(f"{verb} {count}" for verb, count in sorted(self.removals.items()))
         return f"{self.installs} installs beside {removed}: {len(self.wrong)} wrong, {self.seconds:.0f} s"
 
@@ -40,7 +40,7 @@ class Beside:
 
     def __init__(self, folder: Path, server: GitServer, installs: int) -> None:
         self.folder, self.installs = folder, installs
-        self.told = Told()
+        self.report = Report()
         self._emptying = Sandbox(folder / "emptying")
         self._common = self._sandbox("common")
         self._common.write("skills.json", '{"skills": {}}\n')
@@ -57,7 +57,7 @@ class Beside:
         self._next = iter(range(installs))
         self._lock, self._over = threading.Lock(), threading.Event()
 
-    def run(self, verbs: Sequence[str]) -> Told:
+    def run(self, verbs: Sequence[str]) -> Report:
         """Install, while each of the verbs is given again and again."""
         begun = time.monotonic()
         emptying = [threading.Thread(target=self._empty, args=(verb,)) for verb in verbs]
@@ -69,21 +69,21 @@ class Beside:
         self._over.set()
         for thread in emptying:
             thread.join()
-        self.told.seconds = time.monotonic() - begun
-        return self.told
+        self.report.seconds = time.monotonic() - begun
+        return self.report
 
     def _empty(self, verb: str) -> None:
         while not self._over.is_set():
             done = self._emptying.run(*VERBS[verb])
-            self.told.removals[verb] += 1
+            self.report.removals[verb] += 1
             if done.code not in {0, LEFT_IN_USE} or (done.code and "in use" not in done.stdout + done.stderr):
-                self.told.wrong.append(f"{verb}: exit {done.code}: {done.stdout}{done.stderr}")
+                self.report.wrong.append(f"{verb}: exit {done.code}: {done.stdout}{done.stderr}")
 
     def _install(self) -> None:
         while (number := self._drawn()) is not None:
             ways: tuple[Callable[[int, str], None], ...] = (self._in_a_home, self._in_a_project, self._in_common)
             ways[number % len(ways)](number, self._urls[number // len(ways) % len(self._urls)])
-            self.told.installs += 1
+            self.report.installs += 1
 
     def _drawn(self) -> int | None:
         with self._lock:
@@ -113,9 +113,9 @@ class Beside:
     def _do(self, world: Sandbox, *words: str) -> None:
         done = world.run(*words, timeout=120)
         if done.code:
-            self.told.wrong.append(f"{' '.join(words)}: exit {done.code}: {done.stderr}")
+            self.report.wrong.append(f"{' '.join(words)}: exit {done.code}: {done.stderr}")
         elif "warning" in done.stderr.replace("warning: waiting for", ""):
-            self.told.wrong.append(f"{' '.join(words)} is not quiet: {done.stderr}")
+            self.report.wrong.append(f"{' '.join(words)} is not quiet: {done.stderr}")
 
     def _sandbox(self, name: str) -> Sandbox:
         world = Sandbox(self.folder / name)

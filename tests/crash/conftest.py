@@ -1,4 +1,4 @@
-"""What the tests of crashes share, and the table of what the kill sweep and the crowds did."""
+"""Fixtures of the crash tests, and the table of what the kill sweep and the crowds did."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """Give a folder in memory, where there is one: ten thousand copies and flushes are quick there."""
+    """Return a folder in memory, if there is one: ten thousand copies and flushes are fast there."""
     memory = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
     if not (memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 200_000_000):
         yield tmp_path
@@ -22,23 +22,23 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    told = [
+    reported = [
         pair
         for outcome in ("passed", "failed")
         for report in terminalreporter.getreports(outcome)
         for pair in getattr(report, "user_properties", ())
     ]
-    for line in [line for key, line in told if key == "crowd"]:
+    for line in [line for key, line in reported if key == "crowd"]:
         terminalreporter.write_line(f"crowd, {line}")
-    for name, changes, refused, wrong in [row for key, row in told if key == "refusals"]:
+    for name, changes, refused, wrong in [row for key, row in reported if key == "refusals"]:
         terminalreporter.write_line(f"{name}: {changes} changes, {refused} of them refused once, {wrong} violations")
-    for seed, flips in [row for key, row in told if key == "flips"]:
+    for seed, flips in [row for key, row in reported if key == "flips"]:
         terminalreporter.write_line(
             f"\n{f'wrong byte, seed {seed}':32} {'detected':>9} {'repaired':>9} {'harmless':>9}"
         )
         for place, *ends in [*flips, ["all", *(sum(row[at] for row in flips) for at in (1, 2, 3))]]:
             terminalreporter.write_line(f"{place:32} {ends[0]:9} {ends[1]:9} {ends[2]:9}")
-    rows = [row for key, row in told if key == "kills"]
+    rows = [row for key, row in reported if key == "kills"]
     if not rows:
         return
     rows = sorted(rows)

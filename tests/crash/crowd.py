@@ -26,8 +26,8 @@ HERE = ".agent-skills"
 
 
 @dataclass
-class Told:
-    """What happened: commands by their words and codes, complaints, and what a reader saw that it must not."""
+class Report:
+    """Commands with their arguments and exit codes, errors, and forbidden states that a reader saw."""
 
     commands: list[str] = field(default_factory=list)
     killed: int = 0
@@ -37,10 +37,10 @@ class Told:
 
     @property
     def summary(self) -> str:
-        """Say it in a line."""
-        verbs = Counter(said.partition(" ")[0] for said in self.commands)
+        """Return the report as one line."""
+        verbs = Counter(output.partition(" ")[0] for output in self.commands)
         counted = ", ".join(f"{count} {verb}" for verb, count in verbs.most_common())
-        ends = f"{self.killed} killed, {self.waited} told to wait, {len(self.wrong)} wrong, {self.seconds:.0f} s"
+        ends = f"{self.killed} killed, {self.waited} waited, {len(self.wrong)} wrong, {self.seconds:.0f} s"
         return f"{len(self.commands)} commands ({counted}); {ends}"
 
 
@@ -52,7 +52,7 @@ class Crowd:
         self.sandbox = Sandbox(folder / "world")
         self.sandbox.git_config("[safe]\n\tdirectory = *\n")
         self.repository = Repository.create(folder / "upstream")
-        self.told = Told()
+        self.report = Report()
         self.expected: dict[str, bool | None] = {}  # None: its last command was killed
         self.flat: dict[str, str] = {}
         self._running: dict[int, subprocess.Popen[bytes]] = {}
@@ -60,7 +60,7 @@ class Crowd:
         self._publish(0)
         self.sandbox.run("install", "-g", *SHARED, check=True)
 
-    def run(self) -> Told:
+    def run(self) -> Report:
         """Let everybody work, and look whether the end is right."""
         helpers = [threading.Thread(target=self._read), threading.Thread(target=self._publish_now_and_then)]
         helpers += [threading.Thread(target=self._kill_now_and_then)] if self.killing else []
@@ -73,7 +73,7 @@ class Crowd:
         for thread in helpers:
             thread.join()
         self._look_at_the_end()
-        return self.told
+        return self.report
 
     # What the workers do
 
@@ -114,17 +114,17 @@ class Crowd:
         _, complaint = process.communicate()
         with self._lock:
             del self._running[number]
-            said, code = complaint.decode(), process.returncode
-            self.told.commands.append(f"{words[0]} {code}")
-            self.told.waited += "waiting for" in said
+            output, code = complaint.decode(), process.returncode
+            self.report.commands.append(f"{words[0]} {code}")
+            self.report.waited += "waiting for" in output
             in_doubt = name and self.expected.get(name, False) is None
             if code == -signal.SIGKILL:
-                self.told.killed += 1
+                self.report.killed += 1
                 self.expected |= {name: None} if name else {}
             elif code == 0:
                 self.expected |= {name: words[0] == "install"} if name else {}
-            elif not (in_doubt and "is not installed" in said):
-                self.told.wrong.append(f"{' '.join(words)}: exit {code}: {said}")
+            elif not (in_doubt and "is not installed" in output):
+                self.report.wrong.append(f"{' '.join(words)}: exit {code}: {output}")
 
     # What happens meanwhile
 
@@ -157,16 +157,16 @@ class Crowd:
             skills = listed.json["skills"] if listed.code == 0 else []
             half = [f"{entry['name']} {entry['state']}" for entry in skills if entry["state"] not in _WHOLE]
             if listed.code or half:
-                self.told.wrong.append(f"list: exit {listed.code}, {half} {listed.stderr}")
+                self.report.wrong.append(f"list: exit {listed.code}, {half} {listed.stderr}")
             name = chance.choice(SHARED)
             loaded = self.sandbox.run("load", "-g", name)
             if loaded.code or f"# Skill: {name}" not in loaded.stdout:
-                self.told.wrong.append(f"load {name}: exit {loaded.code} {loaded.stderr}")
+                self.report.wrong.append(f"load {name}: exit {loaded.code} {loaded.stderr}")
 
     # What has to be true in the end
 
     def _look_at_the_end(self) -> None:
-        wrong = self.told.wrong
+        wrong = self.report.wrong
         for words in (["migrate", "-g"], ["sync", "-g"], ["verify", "-g"], ["registry", "check", "-g"]):
             result = self.sandbox.run(*words)
             if result.code:
@@ -178,7 +178,7 @@ class Crowd:
 
     def _compare_documents(self) -> None:
         """Compare what each document says with the disk, and with what everybody remembers."""
-        wrong, home = self.told.wrong, self.sandbox.home
+        wrong, home = self.report.wrong, self.sandbox.home
         config, ours = home / ".config/skillpm", home / HERE / ".skillpm"
         manifest, lock = (json.loads((config / name).read_text()) for name in ("skills.json", "skills.lock"))
         receipt = json.loads((ours / "receipt.json").read_text())
@@ -198,7 +198,7 @@ class Crowd:
 
     def _compare_places(self, manifest: Any, receipt: Any) -> None:
         """Look at what was flat, at the links, and for what is left over."""
-        wrong, home = self.told.wrong, self.sandbox.home
+        wrong, home = self.report.wrong, self.sandbox.home
         for name, text in self.flat.items():
             path = home / HERE / name / "SKILL.md"
             if not path.exists() or path.read_text() != text:
@@ -223,9 +223,9 @@ class Crowd:
 _WHOLE = {"installed", "unmanaged"}
 
 
-def crowd(folder: Path, *, workers: int, each: int, seed: int, killing: bool) -> Told:
+def crowd(folder: Path, *, workers: int, each: int, seed: int, killing: bool) -> Report:
     """Let a crowd work; say what it did."""
     begun = time.monotonic()
-    told = Crowd(folder, workers=workers, each=each, seed=seed, killing=killing).run()
-    told.seconds = time.monotonic() - begun
-    return told
+    report = Crowd(folder, workers=workers, each=each, seed=seed, killing=killing).run()
+    report.seconds = time.monotonic() - begun
+    return report

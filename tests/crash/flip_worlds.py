@@ -86,7 +86,7 @@ class Worlds:
 
     @contextmanager
     def copy(self, world: World) -> Iterator[World]:
-        """Give a copy of a world for a while."""
+        """Yield a temporary copy of a world."""
         target = self.folder / f"spoilt-{os.getpid()}"
         subprocess.run(["cp", "-a", "--reflink=auto", str(world.root), str(target)], check=True)
         copy = World(target)

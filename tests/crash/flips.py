@@ -1,7 +1,7 @@
 """One wrong byte anywhere in what skillpm keeps: it is detected, repaired or harmless, and never installed in silence.
 
 Each try takes a copy of a world that is well, spoils one byte of one file, and lets people go on. What they then have
-below a skill's name is what was published under it, to the byte; who is told that it does not work has a way on.
+below a skill's name is what was published under it, to the byte; every reported error has a way to continue.
 """
 
 import random
@@ -45,15 +45,15 @@ READERS: tuple[tuple[str, ...], ...] = (("list",), ("load", "red-0"), ("search",
 
 
 @dataclass
-class Told:
-    """What came of the tries, by the place of the byte: detected, repaired or harmless; and what must not be."""
+class Report:
+    """Outcomes by the location of the byte: detected, repaired or harmless; and forbidden ones."""
 
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> list[list[object]]:
-        """Give the ends as a table."""
+        """Return the outcomes as a table."""
         words = ("detected", "repaired", "harmless")
         return [[place, *(self.ends[place, end] for end in words)] for place in PLACES]
 
@@ -76,14 +76,14 @@ class Flips:
                 world.write(f"{HERE}/{EDITED}/SKILL.md", EDIT)
             self._make_needed(world, place)
             path, before, what = _spoilt(world.work / FILES[place], chance)
-            said = [*self._go_on(world, place)]
-            wrong = [f"{words}: {answer}" for words, answer in said if _is_defect(answer)]
-            wrong += self._seen_wrong(world, place, before, said) if not is_edited else []
+            output = [*self._go_on(world, place)]
+            wrong = [f"{words}: {answer}" for words, answer in output if _is_defect(answer)]
+            wrong += self._seen_wrong(world, place, before, output) if not is_edited else []
             wrong += self._installed_wrong(world, is_edited=is_edited)
-            told, last = [answer for words, answer in said if words[0] in {"sync", "update"}], said[-1][1]
+            report, last = [answer for words, answer in output if words[0] in {"sync", "update"}], output[-1][1]
             is_same = path.exists() and path.read_bytes() != before
-            refused = any(answer.code and "blocked by local changes" not in answer.stderr for answer in told)
-            wrong += self._ways_on(world, place, (path, before), is_edited=is_edited, said=said)
+            refused = any(answer.code and "blocked by local changes" not in answer.stderr for answer in report)
+            wrong += self._ways_on(world, place, (path, before), is_edited=is_edited, output=output)
             wrong += [f"in the end: {line}" for line in self._installed_wrong(world, is_edited=is_edited)]
             end = "detected" if refused else "harmless" if is_same else "repaired"
             about = (
@@ -92,7 +92,7 @@ class Flips:
             return place, end, [f"{about}: {line}" for line in wrong]
 
     def _make_needed(self, world: World, place: str) -> None:
-        """See to it that the file is read: nothing is read of a cache that nobody needs."""
+        """Make commands read the file: a cache that nothing needs is not read."""
         if place in {"store", "git"}:
             for name in (*WANTED, ".skillpm"):
                 shutil.rmtree(world.work / HERE / name)
@@ -111,19 +111,19 @@ class Flips:
             yield words, world.run(*words)
 
     def _seen_wrong(
-        self, world: World, place: str, before: bytes, said: list[tuple[tuple[str, ...], Result]]
+        self, world: World, place: str, before: bytes, output: list[tuple[tuple[str, ...], Result]]
     ) -> Iterator[str]:
-        """Compare what readers see: of a wrong registry and a wrong stat cache nothing, but that it is told."""
+        """Compare what readers see: a damaged registry or stat cache is reported and otherwise invisible."""
         if place not in {"registry", "stat cache", "catalogues"}:
             return
-        for (words, answer), calm in zip(said, self.calm, strict=False):
+        for (words, answer), calm in zip(output, self.calm, strict=False):
             if words in READERS and answer.stdout.replace(str(world.root), str(self.worlds.well.root)) != calm.stdout:
                 yield f"{words} says {answer.stdout}"
         now = (world.work / FILES["registry"]).read_bytes()
         if place == "registry" and now != before:
-            yield f"the registry is wrong after {said[-1]}"
-        if place == "registry" and dict(said)["registry", "check"].code == 0:
-            yield f"registry check found nothing, then {said[-1]}"
+            yield f"the registry is wrong after {output[-1]}"
+        if place == "registry" and dict(output)["registry", "check"].code == 0:
+            yield f"registry check found nothing, then {output[-1]}"
 
     def _ways_on(
         self,
@@ -132,31 +132,31 @@ class Flips:
         spoilt: tuple[Path, bytes],
         *,
         is_edited: bool,
-        said: list[tuple[tuple[str, ...], Result]],
+        output: list[tuple[tuple[str, ...], Result]],
     ) -> Iterator[str]:
         """Look at what is there now; where a command refused, whether the ways that lead on do so."""
-        words, last = said[-1]
-        told = [f"{' '.join(words)} said {last}"]
+        words, last = output[-1]
+        report = [f"{' '.join(words)} printed {last}"]
         if is_edited and last.code == 0 and (world.work / HERE / EDITED / "SKILL.md").read_bytes() != EDIT:
             yield f"the edit is gone without a word: {last}"
         if last.code:
             if place == "lockfile":
-                spoilt[0].write_bytes(spoilt[1])  # it lies in git
+                spoilt[0].write_bytes(spoilt[1])  # it is in git
             else:
-                told.append(f"then doctor --fix: {world.run('doctor', '--fix')}")
+                report.append(f"then doctor --fix: {world.run('doctor', '--fix')}")
             last = world.run("sync", "--force")
-            told.append(f"then sync --force: {last}")
+            report.append(f"then sync --force: {last}")
         if last.code:
-            yield f"there is no way on: {told}"
+            yield f"there is no way on: {report}"
             return
         for check in (("verify",), ("registry", "check"), ("sync", "--frozen")):
             answer = world.run(*check)
             is_an_edit = is_edited and (world.work / HERE / EDITED / "SKILL.md").read_bytes() == EDIT
             if answer.code and not (is_an_edit and check[0] != "registry"):
-                yield f"{check} afterwards: {answer}; {told}"
+                yield f"{check} afterwards: {answer}; {report}"
         for name in WANTED:
             if not (world.work / HERE / name / "SKILL.md").exists():
-                yield f"{name} is not there; {told}"
+                yield f"{name} is not there; {report}"
 
     def _installed_wrong(self, world: World, *, is_edited: bool) -> Iterator[str]:
         """Compare every byte of every skill with what was published under its name."""
@@ -194,13 +194,13 @@ def _spoilt(place: Path, chance: random.Random) -> tuple[Path, bytes, str]:
     return path, before, f"byte {at} ^ {bits}, after {before[max(0, at - 20) : at + 1]!r}"
 
 
-def tried(folder: Path, *, count: int, seed: int) -> Told:
+def tried(folder: Path, *, count: int, seed: int) -> Report:
     """Try so many bytes; say what came of them."""
-    told, chance = Told(), random.Random(seed)
+    report, chance = Report(), random.Random(seed)
     with GitServer() as server:
         flips = Flips(Worlds(folder, server))
         for _ in range(count):
             place, end, wrong = flips.flip(chance)
-            told.ends[place, end] += 1
-            told.wrong += wrong
-    return told
+            report.ends[place, end] += 1
+            report.wrong += wrong
+    return report

@@ -42,8 +42,8 @@ class World(Sandbox):
 class Story:
     """A command to be killed: what is there before it, and how the change is finished or left.
 
-    `is_settled`: after the command, and without it, `sync` and `verify` have nothing to object to. Where somebody's
-    edit is to be seen afterwards they do, and then they have to say the same as if nobody had been killed.
+    `is_settled`: after the command, and without it, `sync` and `verify` have nothing to report. If an
+    edit must be reported afterwards, their output must equal that of a run without a kill.
     `publishes`: it writes an index, which `sync` does not look at; the same command finishes it. `repeats`: only the
     same command removes what is left of it, since no other uses that.
     """
@@ -78,7 +78,7 @@ class Upstream:
 
 
 def _empty(world: World, upstream: Upstream) -> None:
-    """A project that has nothing but what somebody made by hand."""
+    """A project that has only local skills."""
     world.git_config("[safe]\n\tdirectory = *\n")
     world.write("skills.json", json.dumps({"skills": {}, "agents": ["claude-code"]}) + "\n")
     world.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine", "By hand.", body="my own words\n")))
@@ -127,7 +127,7 @@ def _flat(world: World, upstream: Upstream) -> None:
 
 
 def _set_aside(world: World, upstream: Upstream) -> None:
-    """A skill made by hand that `--force` set aside, and that lies nowhere now."""
+    """A local skill that `--force` backed up, and that is not installed now."""
     _installed(world, upstream)
     world.write_files(
         prefix_paths(f"{HERE}/testing", make_skill("testing", "Mine.", body="my own tests\n") | {"a/b.md": "deep\n"})

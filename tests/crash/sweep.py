@@ -32,7 +32,7 @@ Snapshot = Mapping[str, Entry]
 
 @dataclass(frozen=True)
 class Calm:
-    """How it is when nobody is killed: what lies there, what readers say of it, and what `sync` makes of it."""
+    """The uninterrupted case: the files, what readers print, and what `sync` makes of them."""
 
     files: Snapshot
     readers: tuple[Result, ...]
@@ -89,9 +89,9 @@ class Sweep:
             cwd=world.work, env=world.environment(), check=False, capture_output=True, text=True,
         )  # fmt: skip
         assert ended.returncode == 0, ended.stderr
-        told = json.loads(report.read_text())
-        calls = [[word.replace(str(world.root), "ROOT") for word in call[1:]] for call in told["calls"]]
-        return calls, Result(code=told["code"], stdout=ended.stdout, stderr=ended.stderr)
+        reported = json.loads(report.read_text())
+        calls = [[word.replace(str(world.root), "ROOT") for word in call[1:]] for call in reported["calls"]]
+        return calls, Result(code=reported["code"], stdout=ended.stdout, stderr=ended.stderr)
 
     def violations(self, moment: int) -> list[str]:
         """Kill the command at its n-th change, and give what then happened that must not."""
@@ -108,7 +108,7 @@ class Sweep:
             found += self._begun_or_not(world, ended)
         found += self._after_recovery(world)
         refused = calls[moment - 1]
-        if refused[0].startswith("unlink"):  # what could not be removed lies there still
+        if refused[0].startswith("unlink"):  # what could not be removed still exists
             found = [line for line in found if not line.endswith(refused[1].removeprefix("ROOT/cache/"))]
         if ended.code not in {0, 1} or "Traceback" in ended.stderr or "internal error" in ended.stderr:
             found.append(f"it ended with {ended}")
@@ -136,7 +136,7 @@ class Sweep:
         has_begun = (world.work / OURS / "journal.json").exists()
         found = []
         if (RESUME_HINT in ended.stderr.replace("\n       ", " ")) != has_begun:
-            found.append(f"it is{'' if has_begun else ' not'} told that the change has begun: {ended}")
+            found.append(f"the change is{'' if has_begun else ' not'} reported as begun: {ended}")
         if not has_begun and world.snapshot(ignore=NO_STATE) != self.before.files:
             found += _differences(world.snapshot(ignore=NO_STATE), self.before.files)
         return found
@@ -160,9 +160,9 @@ class Sweep:
             and entry not in (old.get(path), new.get(path))
         ]
         answers = zip(READERS, self._answers(world, READERS), self.before.readers, self.after.readers, strict=True)
-        for words, said, before, after in answers:
-            if said not in (before, after):
-                found.append(f"{' '.join(words)}: {_told_apart(said, after)}")
+        for words, output, before, after in answers:
+            if output not in (before, after):
+                found.append(f"{' '.join(words)}: {_told_apart(output, after)}")
         return found
 
     def _after_recovery(self, world: World) -> list[str]:
@@ -203,7 +203,7 @@ class Sweep:
         return found
 
     def _calm(self, world: World) -> Calm:
-        """Look at a world in which nobody was killed."""
+        """Record a world without a kill."""
         files, readers = world.snapshot(ignore=NO_STATE), self._answers(world, READERS)
         sync, *checks = self._answers(world, (["sync"], *CHECKS))
         if self.story.is_settled:
@@ -217,9 +217,11 @@ class Sweep:
         for words in commands:
             result = world.run(*[self.name if word == "NAME" else word for word in words])
             talk = "\n".join(line for line in result.stderr.splitlines() if "interrupted" not in line)
-            said = [text.replace(str(world.root), "ROOT") for text in (result.stdout, talk)]
-            # A skill that waits is said to lie where it waits: there its files are.
-            answers.append(Result(code=result.code, stdout=said[0].replace(".skillpm/staging/", ""), stderr=said[1]))
+            output = [text.replace(str(world.root), "ROOT") for text in (result.stdout, talk)]
+            # Readers report a staged skill at its staged path.
+            answers.append(
+                Result(code=result.code, stdout=output[0].replace(".skillpm/staging/", ""), stderr=output[1])
+            )
         return tuple(answers)
 
     def _world(self, folder: Path) -> World:
@@ -229,7 +231,7 @@ class Sweep:
         return world
 
     def copy(self, name: str) -> World:
-        """Give the story's world anew, as it is before the command."""
+        """Create the story's world as it is before the command."""
         target = self.folder / f"{name}-{os.getpid()}"
         subprocess.run(["rm", "-rf", str(target)], check=True)
         subprocess.run(["cp", "-a", "--reflink=auto", str(self.world.root), str(target)], check=True)
@@ -237,13 +239,13 @@ class Sweep:
 
 
 def _skills(files: Snapshot) -> set[str]:
-    """Give the skills where agents look for them."""
+    """Return the skills where agents look for them."""
     found = (path.removesuffix("/SKILL.md") for path in files if path.endswith("/SKILL.md"))
     return {path for path in found if os.path.dirname(path) in VISIBLE and not os.path.basename(path).startswith(".")}
 
 
 def _below(files: Snapshot, top: str) -> Snapshot:
-    """Give a part of a snapshot."""
+    """Return a part of a snapshot."""
     return {path: entry for path, entry in files.items() if path == top or path.startswith(top + "/")}
 
 
@@ -256,11 +258,11 @@ def _told_apart(one: Result, other: Result) -> str:
 
 
 def _differences(files: Snapshot, *ends: Snapshot) -> list[str]:
-    """Say how a state differs from the nearest of others."""
-    told = []
+    """Return how a state differs from the most similar other one."""
+    report = []
     for end in ends:
         paths = [path for path in sorted({*files, *end}) if files.get(path) != end.get(path)]
-        told.append(
+        report.append(
             [f"{path} is {'gone' if path not in files else 'new' if path not in end else 'another'}" for path in paths]
         )
-    return min(told, key=len)[:8]
+    return min(report, key=len)[:8]

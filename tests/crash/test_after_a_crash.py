@@ -46,10 +46,10 @@ def test_an_edit_becomes_a_backup(project: CommandSandbox, upstream: Repository)
     killed(project, "update")
     project.write(f"{HERE}/pdf/SKILL.md", "my own words")
 
-    said = project.output("sync")
+    output = project.output("sync")
 
     kept = "! warning: backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`\n"
-    assert said == "nothing to do: 1 skill in WORK/.agent-skills\n" + kept + FINISHED
+    assert output == "nothing to do: 1 skill in WORK/.agent-skills\n" + kept + FINISHED
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
     assert project.read(f"{HERE}/pdf/notes.md") == "Second.\n"
 
@@ -70,7 +70,7 @@ sys.addaudithook(save)
 
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
-def test_what_is_saved_while_a_folder_is_looked_at_once_more_is_nowhere_lost(
+def test_an_edit_saved_during_the_final_check_is_not_lost(
     project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/z.md": "Z.\n"}).commit()
@@ -98,7 +98,7 @@ sys.addaudithook(save)
 
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"], ["unlink", "claude-code"]])
-def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
+def test_an_edit_saved_in_a_copy_during_its_check_becomes_a_backup(
     project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     copies = {"SKILLPM_LINK_MODE": "copy"}
@@ -109,18 +109,16 @@ def test_what_is_saved_in_a_copy_while_that_is_looked_at_becomes_a_backup(
     upstream.write({"skills/pdf/z.md": "Other.\n"}).commit()
     project.write("site/sitecustomize.py", SAVING_A_COPY)
 
-    said = project.run(*words, env={**copies, "PYTHONPATH": str(project.work / "site")}, check=True)
+    result = project.run(*words, env={**copies, "PYTHONPATH": str(project.work / "site")}, check=True)
 
     place = project.work / ".claude/skills/pdf"
     kept = f"backed up {place} as pdf-1; restore it with `skillpm backup restore pdf-1`\n"
-    assert said.stderr.endswith(kept)
+    assert result.stderr.endswith(kept)
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md").endswith("my last words")
     assert project.exists(".claude/skills/pdf") == (words == ["update"])
 
 
-def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(
-    project: CommandSandbox, upstream: Repository
-) -> None:
+def test_a_copy_moved_away_before_a_crash_is_still_checked(project: CommandSandbox, upstream: Repository) -> None:
     project.write(".claude/skills/.pdf.skillpm-old/SKILL.md", "my own words")
     project.write(".claude/skills/.pdf.skillpm-new/SKILL.md", "half a co")
     project.write(".claude/skills/.pdf.skillpm-gone/SKILL.md", "the other half")
@@ -134,7 +132,7 @@ def test_a_copy_that_left_its_place_before_a_crash_is_still_looked_at(
 
 @pytest.mark.parametrize("edited", [True, False])
 @pytest.mark.parametrize("written", [True, False], ids=["after the receipt", "before the receipt"])
-def test_what_left_its_place_before_a_crash_is_still_looked_at_and_only_once(
+def test_a_folder_moved_away_before_a_crash_is_checked_exactly_once(
     project: CommandSandbox, upstream: Repository, *, written: bool, edited: bool
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -162,15 +160,15 @@ def test_a_manifest_that_was_edited_is_left_as_it_is(project: CommandSandbox, up
     mine = project.read("skills.json").replace("{", '{"exclude-newer": "2100-01-01", ', 1)
     project.write("skills.json", mine)
 
-    said = project.run("sync", check=True)
+    result = project.run("sync", check=True)
 
-    told = "skills.json was changed while a command was running or interrupted; it was not updated"
-    assert f"warning: {project.work}/{told}" in said.stderr
+    report = "skills.json was changed while a command was running or interrupted; it was not updated"
+    assert f"warning: {project.work}/{report}" in result.stderr
     assert project.read("skills.json") == mine
     assert project.run("verify").code == 0
 
 
-def test_a_change_that_lacks_what_was_staged_is_only_given_up_by_force(
+def test_a_change_without_its_staged_folder_is_abandoned_only_with_force(
     project: CommandSandbox, upstream: Repository
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -195,7 +193,7 @@ REJECTED = (
 
 
 @pytest.mark.parametrize("words", [["update"], ["uninstall", "pdf"]])
-def test_a_copy_of_an_interrupted_directory_goes_on_from_manifest_and_lockfile(
+def test_a_copy_of_an_interrupted_directory_continues_from_manifest_and_lockfile(
     project: CommandSandbox, upstream: Repository, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -204,9 +202,9 @@ def test_a_copy_of_an_interrupted_directory_goes_on_from_manifest_and_lockfile(
     copy = CommandSandbox(project.copy(project.root.parent / "copy").root)
     assert [row["state"] for row in copy.run("list", "--json").json["skills"]] == ["modified"]
 
-    said = copy.run("sync", "--force", check=True).stderr
+    output = copy.run("sync", "--force", check=True).stderr
 
-    assert REJECTED.removeprefix("! ") in said.replace(str(copy.work), "WORK")
+    assert REJECTED.removeprefix("! ") in output.replace(str(copy.work), "WORK")
     assert copy.output("verify") == "! 1 of 1 skill matches the lockfile\n"
     kept = [path.read_text() for path in (copy.work / HERE / ".skillpm/backup").glob("pdf-*/SKILL.md")]
     assert kept == ["my own words"]
@@ -229,15 +227,13 @@ def forge_change(project: CommandSandbox, *, binding: str = FORGED_BINDINGS[0], 
 @pytest.mark.parametrize(
     "words", [["sync", "--frozen"], ["sync"], ["update"], ["link", "claude-code"], ["registry", "build"]]
 )
-def test_the_journal_of_a_checkout_is_never_carried_out(
-    project: CommandSandbox, words: list[str], binding: str
-) -> None:
+def test_the_journal_of_a_checkout_is_never_executed(project: CommandSandbox, words: list[str], binding: str) -> None:
     forge_change(project, binding=binding)
     before = (project.read("skills.json"), project.read("skills.lock"))
 
-    said = project.run(*words, check=True).stderr
+    output = project.run(*words, check=True).stderr
 
-    assert said.replace(str(project.work), "WORK").count(REJECTED.removeprefix("! ")) == 1
+    assert output.replace(str(project.work), "WORK").count(REJECTED.removeprefix("! ")) == 1
     assert (project.read("skills.json"), project.read("skills.lock")) == before
     assert not project.exists(JOURNAL)
 
@@ -257,7 +253,7 @@ def test_an_interrupted_change_that_has_to_write_the_manifest_is_not_finished_un
     before = (project.read("skills.json"), project.read("skills.lock"))
 
     assert project.output("sync", "--frozen") == expected_output("""\
-! error: an interrupted change has still to write the manifest, which --frozen and --locked forbid
+! error: finishing an interrupted change would write the manifest, which --frozen and --locked forbid
 !   where: WORK/skills.json
 !   hint: run `skillpm sync` without them to finish that change
 [1]
@@ -267,7 +263,7 @@ def test_an_interrupted_change_that_has_to_write_the_manifest_is_not_finished_un
     assert "docx" in project.read("skills.json")
 
 
-def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: CommandSandbox, upstream: Repository) -> None:
+def test_a_change_without_its_staged_folder_moves_nothing_else(project: CommandSandbox, upstream: Repository) -> None:
     project.run("install", f"{upstream.file_url}@docx", check=True)
     upstream.write({"skills/docx/notes.md": "Second.\n", "skills/pdf/notes.md": "Second.\n"}).commit()
     killed(project, "update")
@@ -285,7 +281,7 @@ def test_a_change_that_lacks_what_was_staged_moves_nothing_else(project: Command
     ("way", "words"),
     [("staging/pdf", ["sync", "--force"]), ("trash/pdf-1", ["sync", "--force"]), ("staging/pdf", ["doctor", "--fix"])],
 )
-def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
+def test_an_edit_moved_away_survives_abandoning_the_change(
     project: CommandSandbox, upstream: Repository, way: str, words: list[str]
 ) -> None:
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
@@ -298,14 +294,14 @@ def test_an_edit_that_left_its_place_is_no_rubbish_of_a_change_that_is_given_up(
     (project.work / "new").rename(place)
     project.write(JOURNAL, project.read(JOURNAL).replace("pdf", "pdg"))
 
-    said = project.run(*words)
+    result = project.run(*words)
 
-    assert "backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`" in said.stderr
+    assert "backed up your version of pdf as pdf-1; restore it with `skillpm backup restore pdf-1`" in result.stderr
     assert project.read(f"{HERE}/.skillpm/backup/pdf-1/SKILL.md") == "my own words"
     assert not project.exists(JOURNAL)
 
 
-def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_agents(project: CommandSandbox) -> None:
+def test_a_journal_from_a_checkout_reaches_agent_folders_only(project: CommandSandbox) -> None:
     ours = f"{HERE}/.skillpm"
     project.write(f"{ours}/backup/pre-commit-1", "#!/bin/sh\necho evil\n")
     write_journal(project.work / HERE, returns={".git/hooks": {"pre-commit": "pre-commit-1"}})
@@ -321,7 +317,7 @@ def test_a_journal_that_a_checkout_brought_along_reaches_no_folder_but_those_of_
     assert not project.exists(".git")
 
 
-def test_a_change_of_a_newer_skillpm_is_left_to_that_one_by_force_too(project: CommandSandbox) -> None:
+def test_even_force_leaves_the_change_of_a_newer_skillpm_alone(project: CommandSandbox) -> None:
     write_journal(project.work / HERE, version=3)
     before = project.full_snapshot
     newer = expected_output("""\
@@ -349,7 +345,7 @@ def test_a_journal_names_backups_and_never_paths(project: CommandSandbox, slot: 
     assert project.full_snapshot == before
 
 
-def test_a_journal_that_a_checkout_brought_along_spends_no_backup(project: CommandSandbox) -> None:
+def test_a_journal_from_a_checkout_uses_up_no_backup(project: CommandSandbox) -> None:
     project.write(f"{HERE}/pdf/SKILL.md", "my own words")
     project.run("sync", "--force", check=True)
     write_journal(project.work / HERE, spent=["pdf-1"])
@@ -372,26 +368,26 @@ def test_a_backup_that_is_edited_while_it_is_restored_stays(project: CommandSand
     kept = f"{HERE}/.skillpm/backup/pdf-1"
     project.write(kept if there == "file" else f"{kept}/SKILL.md", "my last words")
 
-    said = project.output("registry", "build")
+    output = project.output("registry", "build")
 
     stays = f"! warning: backup pdf-1 differs from what was restored, so it is kept: WORK/{kept}\n"
-    assert stays + FINISHED in said
+    assert stays + FINISHED in output
     assert project.read(kept if there == "file" else f"{kept}/SKILL.md") == "my last words"
     assert (place if there == "file" else place / "SKILL.md").read_text() == "my own words"
 
 
-def test_whoever_waits_longer_than_a_second_is_told_for_whom(project: CommandSandbox, upstream: Repository) -> None:
+def test_waiting_longer_than_a_second_reports_the_lock_holder(project: CommandSandbox, upstream: Repository) -> None:
     with hold_lock(str(project.work / HERE / ".skillpm/lock"), 5, "the test"):
         waiting = project.spawn("install", "testing")
         assert waiting.stderr is not None
-        told = waiting.stderr.readline().decode()
+        report = waiting.stderr.readline().decode()
 
-    assert told == f"warning: waiting for {project.work}/{HERE}, locked by process {os.getpid()}\n"
+    assert report == f"warning: waiting for {project.work}/{HERE}, locked by process {os.getpid()}\n"
     waiting.communicate(timeout=60)
     assert waiting.returncode == 0
 
 
-def test_a_lock_goes_with_its_process_however_that_ends(project: CommandSandbox) -> None:
+def test_a_lock_is_released_however_its_process_ends(project: CommandSandbox) -> None:
     lock = str(project.work / HERE / ".skillpm/lock")
     hold = "import sys; from skillpm.locks import locked\nwith locked(sys.argv[1], 5, ''): print(flush=True); input()"
     with subprocess.Popen(
@@ -404,7 +400,7 @@ def test_a_lock_goes_with_its_process_however_that_ends(project: CommandSandbox)
     assert project.run("install", "testing", "--lock-timeout", "0.1").code == 0
 
 
-def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: CommandSandbox, folder: Path) -> None:
+def test_backups_move_to_and_from_an_agent_folder_on_another_file_system(project: CommandSandbox, folder: Path) -> None:
     if folder.stat().st_dev == project.home.stat().st_dev:
         pytest.skip("there is no second file system to write into")
     (project.home / ".claude").symlink_to(folder)
@@ -424,7 +420,7 @@ def test_an_agents_folder_on_another_file_system_gives_and_gets_back(project: Co
     assert project.output("backup", "list", "-g") == "! no backups\n"
 
 
-def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: CommandSandbox) -> None:
+def test_restoring_preserves_owner_only_permissions(project: CommandSandbox) -> None:
     place = project.write(f"{HERE}/testing/key", "secret")
     place.chmod(0o600)
     project.write(f"{HERE}/testing/SKILL.md", "mine")
@@ -438,7 +434,7 @@ def test_what_only_its_owner_may_read_stays_so_when_it_is_restored(project: Comm
 
 
 @pytest.mark.parametrize("words", ["update", "sync", "lock --upgrade"])
-def test_whoever_has_the_number_of_one_that_was_killed_clears_up_after_it(
+def test_a_process_with_the_pid_of_a_killed_one_cleans_up_after_it(
     project: CommandSandbox, upstream: Repository, words: str
 ) -> None:
     """In a container each command is process 7, and so was the one that was killed."""
@@ -457,7 +453,7 @@ def test_whoever_has_the_number_of_one_that_was_killed_clears_up_after_it(
     assert left == []
 
 
-def test_half_an_entry_of_the_store_is_in_nobodys_way(project: CommandSandbox) -> None:
+def test_an_incomplete_store_entry_blocks_nothing(project: CommandSandbox) -> None:
     (entry,) = (path for path in project.cache.rglob("v1/store/*/*") if path.is_file())
     content = entry.read_bytes()
     code = (
@@ -473,7 +469,7 @@ def test_half_an_entry_of_the_store_is_in_nobodys_way(project: CommandSandbox) -
     assert entry.read_bytes() == content
 
 
-def test_a_change_to_a_skill_that_came_with_rubbish_is_finished(project: CommandSandbox, upstream: Repository) -> None:
+def test_a_change_to_a_skill_committed_with_litter_is_finished(project: CommandSandbox, upstream: Repository) -> None:
     upstream.write({"skills/pdf/.DS_Store": "\0Bud1"}).commit()
     killed(project, "update")
 

@@ -26,7 +26,7 @@ def server() -> Iterator[GitServer]:
 def test_no_install_fails_while_the_cache_is_emptied_again_and_again(
     verbs: tuple[str, ...], tmp_path: Path, server: GitServer, record_property: Callable[[str, object], None]
 ) -> None:
-    told = Beside(tmp_path, server, INSTALLS).run(verbs)
+    report = Beside(tmp_path, server, INSTALLS).run(verbs)
 
-    record_property("crowd", told.summary)
-    assert not told.wrong, "\n".join(told.wrong)
+    record_property("crowd", report.summary)
+    assert not report.wrong, "\n".join(report.wrong)

@@ -22,8 +22,8 @@ SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (
 )
 
 
-def test_no_wrong_byte_is_installed_in_silence(folder: Path, record_property: Callable[[str, object], None]) -> None:
-    told = tried(folder, count=COUNT, seed=SEED)
+def test_no_corrupt_byte_is_installed_silently(folder: Path, record_property: Callable[[str, object], None]) -> None:
+    report = tried(folder, count=COUNT, seed=SEED)
 
-    record_property("flips", [SEED, told.rows])
-    assert told.wrong == [], f"SKILLPM_SEED={SEED} repeats it"
+    record_property("flips", [SEED, report.rows])
+    assert report.wrong == [], f"SKILLPM_SEED={SEED} repeats it"

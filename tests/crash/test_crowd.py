@@ -19,10 +19,10 @@ SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) i
 
 
 @pytest.mark.parametrize("killing", ["in peace", "one killed each second"])
-def test_many_at_once_come_to_a_state_that_some_order_leads_to(
+def test_concurrent_commands_reach_the_state_of_some_serial_order(
     killing: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    told = crowd(tmp_path, workers=WORKERS, each=EACH, seed=SEED, killing=killing != "in peace")
+    report = crowd(tmp_path, workers=WORKERS, each=EACH, seed=SEED, killing=killing != "in peace")
 
-    record_property("crowd", f"seed {SEED}: {told.summary}")
-    assert told.wrong == [], f"SKILLPM_SEED={SEED} repeats it"
+    record_property("crowd", f"seed {SEED}: {report.summary}")
+    assert report.wrong == [], f"SKILLPM_SEED={SEED} repeats it"

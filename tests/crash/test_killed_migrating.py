@@ -20,6 +20,7 @@ HERE = ".agent-skills"
 NO_PYC = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python renames what it compiles, too
 CATEGORIES = ["development", "operations", "quality"]
 LEFT_OVER = [f"{HERE}/.skillpm/{name}" for name in ("lock", "lock.pid")]
+CHANGED_WARNING = "warning: development/skill-9.md has changed since it was converted to skill-9; left as it is"
 
 
 def body(number: int) -> str:
@@ -48,7 +49,7 @@ def old(tmp_path: Path) -> Sandbox:
 
 
 def bodies_of(sandbox: Sandbox) -> list[int]:
-    """Give the numbers of the skills whose body is somewhere a person looks: at its old place or at its new one."""
+    """Return the numbers of the skills whose body is at its old or its new path."""
     files = [
         *(f"{HERE}/{CATEGORIES[number % 3]}/skill-{number}.md" for number in range(12)),
         *(f"{HERE}/skill-{number}/SKILL.md" for number in range(12)),
@@ -121,7 +122,7 @@ def test_an_edit_between_a_crash_and_the_next_command_is_kept(old: Sandbox, tmp_
 
     healed = old.run("migrate", check=True)
 
-    assert "warning: development/skill-9.md is not the file that became skill-9; it is left as it is" in healed.stderr
+    assert CHANGED_WARNING in healed.stderr
     assert old.read(path) == body(9) + "One more thought.\n"
     assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))
     assert "development/skill-9.md  skill-9/ already exists" in healed.stdout
@@ -143,8 +144,8 @@ sys.addaudithook(save)
 def test_an_edit_in_the_moment_a_flat_file_goes_is_kept(old: Sandbox) -> None:
     old.write("site/sitecustomize.py", SAVING)
 
-    said = old.run("migrate", env={"PYTHONPATH": str(old.work / "site")}, check=True)
+    result = old.run("migrate", env={"PYTHONPATH": str(old.work / "site")}, check=True)
 
-    assert "warning: development/skill-9.md is not the file that became skill-9; it is left as it is" in said.stderr
+    assert CHANGED_WARNING in result.stderr
     assert old.read(f"{HERE}/development/skill-9.md") == body(9) + "One more thought.\n"
     assert old.read(f"{HERE}/skill-9/SKILL.md").endswith(body(9))

@@ -1,4 +1,4 @@
-"""Many processes at once: nobody's work is lost, and nobody who only reads sees half of anything."""
+"""Many processes at once: no work is lost, and no reader sees a partial state."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The disk is full, broken or read-only at any change of the file system: nothing is half done, and it is told why.
+"""The disk is full, broken or read-only at any file system change: nothing is half done, and the error is reported.
 
 Each call by which an install of ten skills, or git for it, changes the file system is refused once.
 `SKILLPM_REFUSALS=all` tries every call with every error in turn (CONTRIBUTING.md).
@@ -52,7 +52,7 @@ def last_flush(calls: Calls) -> int:
 
 
 def after(calls: Calls, is_known: Callable[[list[str]], bool], kind: str) -> int:
-    """Give the number of the first call of a kind after a known one; 0 where it did not come so far."""
+    """Return the number of the first call of a kind after a known one; 0 if it was not reached."""
     known = next((at for at, call in enumerate(calls, 1) if is_known(call)), len(calls))
     return next((at for at, call in enumerate(calls, 1) if at > known and call[0].startswith(kind)), 0)
 
@@ -83,7 +83,7 @@ def test_a_change_whose_first_move_is_refused_is_taken_back(name: str, place: in
     assert world.snapshot(ignore=NO_STATE) == sweep.before.files
 
 
-def test_a_disk_that_does_not_confirm_the_end_is_told_and_the_change_is_done(folder: Path) -> None:
+def test_a_failed_final_flush_is_reported_and_the_change_is_complete(folder: Path) -> None:
     sweep = Sweep("update", folder)
 
     world, _, ended = refused_at(sweep, last_flush, errno.EIO)

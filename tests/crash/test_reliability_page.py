@@ -20,12 +20,12 @@ from skillpm.settings import read_settings
 ROOT = Path(__file__).parents[2]
 SWEEP = "crash/test_kill_sweep.py::test_a_command_killed_at_any_change"
 FLUSHED = "crash/test_flushing.py::test_everything_is_flushed_before"
-CROWD = "crash/test_crowd.py::test_many_at_once"
-FLIPPED = "crash/test_bit_flips.py::test_no_wrong_byte_is_installed"
+CROWD = "crash/test_crowd.py::test_concurrent_commands"
+FLIPPED = "crash/test_bit_flips.py::test_no_corrupt_byte_is_installed"
 EDITED = "commands/test_edited_skills.py::test_an_edited_skill_stops"
 LOST = "commands/test_sync.py::test_sync_brings_back_whatever_was_lost"
 DAMAGED = "fetchers/test_damaged_cache.py::test_any_damage_is_repaired_by_the_next_install"
-QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_nobody_is_asked"
+QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_no_request_is_made"
 FAULTS = "network/test_faults.py::test_a_fault_is_an_error_and_changes_nothing"
 FLOODS = "network/test_floods.py::test_an_endless_response_ends_at_the_limit"
 BESIDE = "crash/test_beside.py::test_no_install_fails_while_the_cache_is_emptied"
@@ -34,22 +34,20 @@ AFTER = "crash/test_after_a_crash.py::test_"
 TESTS = {
     "Everything that is needed is fetched": [FLUSHED, EDITED],
     "Conflicts with existing files are found here": [EDITED],
-    "So are folders that the system will not let": [
-        "crash/test_unmovable.py::test_a_skill_that_something_is_mounted_on"
-    ],
+    "So are folders that the system will not let": ["crash/test_unmovable.py::test_a_mount_point_in_a_skill_stops"],
     "`.skillpm/journal.json` is written": [FLUSHED],
     "Before this moment nothing visible": ["commands/test_interrupted.py::test_before_the_journal_nothing", SWEEP],
     "If the system refuses the very first move": ["crash/test_refused_writes.py::test_a_change_whose_first_move"],
     "New folders take the place of old ones": [SWEEP],
     "If a directory cannot be renamed": [
-        "crash/test_unmovable.py::test_what_came_with_the_image",
+        "crash/test_unmovable.py::test_a_skill_from_a_container_image",
         "crash/test_unmovable.py::test_a_skill_that_was_made_read_only",
     ],
     "Old folders go to the trash": ["commands/test_edited_skills.py::test_force_backs_it_up", SWEEP],
-    "Copies of skills in agents' folders": [f"{AFTER}what_is_saved_in_a_copy", f"{AFTER}a_copy_that_left_its_place"],
+    "Copies of skills in agents' folders": [f"{AFTER}an_edit_saved_in_a_copy", f"{AFTER}a_copy_moved_away"],
     "They are checked once more": [
         f"{AFTER}an_edit_becomes_a_backup",
-        f"{AFTER}what_is_saved_while_a_folder_is_looked_at_once_more",
+        f"{AFTER}an_edit_saved_during_the_final_check",
     ],
     "Links of agent hosts, and backups": [SWEEP],
     "A manifest or lockfile that was changed": [f"{AFTER}a_manifest_that_was_edited_is_left"],
@@ -63,28 +61,28 @@ TESTS = {
     ],
     "The next command that writes finishes": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
     "Commands that read change nothing": ["commands/test_interrupted.py::test_readers_see_a_whole_state", SWEEP],
-    "Files skillpm may not delete": ["crash/test_unmovable.py::test_what_a_container_left"],
+    "Files skillpm may not delete": ["crash/test_unmovable.py::test_root_owned_files_from_a_container"],
     "A journal counts only in the folder": [f"{AFTER}the_journal_of_a_checkout_is_never_carried_out"],
     "If a skills directory was copied or restored": [f"{AFTER}a_copy_of_an_interrupted_directory_goes_on"],
     "The same applies to a journal that came": [f"{AFTER}the_journal_of_a_checkout_is_never_carried_out"],
     "Under `--frozen` and `--locked`, a change": [f"{AFTER}an_interrupted_change_that_has_to_write_the_manifest"],
-    "If a staged folder is missing": [f"{AFTER}a_change_that_lacks_what_was_staged"],
-    "Edits in folders that had been moved away": [f"{AFTER}an_edit_that_left_its_place"],
+    "If a staged folder is missing": [f"{AFTER}a_change_without_its_staged_folder"],
+    "Edits in folders that had been moved away": [f"{AFTER}an_edit_moved_away"],
     "A command that was killed before the journal": [SWEEP],
-    "This works also if the next command": [f"{AFTER}whoever_has_the_number_of_one_that_was_killed"],
+    "This works also if the next command": [f"{AFTER}a_process_with_the_pid_of_a_killed_one"],
     "To survive a power loss": [FLUSHED],
     "`SKILLPM_FSYNC=0` turns that off": ["crash/test_flushing.py::test_nothing_is_flushed"],
     "Commands that have something to change hold": [
-        f"{AFTER}whoever_waits_longer",
+        f"{AFTER}waiting_longer_than_a_second",
         "commands/test_bad_input.py::test_a_locked_skills_directory_is_reported",
     ],
     "Documents are read again under the lock": ["crash/test_many_at_once.py::test_twelve_installs", CROWD],
     "Each cache repository has a lock": ["fetchers/test_network_faults.py::test_a_locked_cache_is_waited_for", CROWD],
-    "The operating system releases the locks": [f"{AFTER}a_lock_goes_with_its_process", CROWD],
-    "An editor takes no lock": ["commands/test_concurrent_edits.py::test_what_a_command_writes_joins"],
+    "The operating system releases the locks": [f"{AFTER}a_lock_is_released", CROWD],
+    "An editor takes no lock": ["commands/test_concurrent_edits.py::test_a_commands_edits_are_merged"],
     "If `skills.json` or `skills.lock` was saved": [
         "commands/test_concurrent_edits.py::test_a_manifest_saved_while_an_update",
-        "commands/test_concurrent_edits.py::test_a_lockfile_that_a_checkout_brought",
+        "commands/test_concurrent_edits.py::test_a_lockfile_replaced_by_a_checkout",
         "commands/test_concurrent_edits.py::test_a_manifest_that_is_saved_again_and_again",
     ],
     "The same check is repeated": ["commands/test_concurrent_edits.py::test_a_manifest_saved_while_ours"],
@@ -99,7 +97,7 @@ TESTS = {
     ],
     "`install`, `sync`, `update` and `uninstall` do": [SWEEP, "commands/test_sync.py::test_a_fetch_that_fails"],
     "One skill that cannot be fetched": ["commands/test_sync.py::test_a_fetch_that_fails", EDITED],
-    "`--keep NAME` excludes one": ["commands/test_edited_skills.py::test_keep_goes_on_without_it"],
+    "`--keep NAME` excludes one": ["commands/test_edited_skills.py::test_keep_leaves_it_as_it_is"],
     "Transient failures are tried": ["network/test_faults.py::test_the_third_attempt_succeeds", FAULTS],
     "A server that asks for a pause": [FAULTS],
     "One request takes at most": [FAULTS],
@@ -124,7 +122,7 @@ TESTS = {
         BESIDE,
     ],
     "The cache is deleted": ["fetchers/test_emptied_cache.py::test_a_cache_deleted_during_a_fetch_is_created_again"],
-    "The cache cannot be written": ["commands/test_unprivileged.py::test_a_cache_that_cannot_be_written"],
+    "The cache cannot be written": ["commands/test_unprivileged.py::test_an_unwritable_cache"],
     "git was killed": [
         "fetchers/test_damaged_cache.py::test_leftovers_of_a_killed_git_are_removed",
         "network/test_leftovers.py::test_a_git_killed_while_receiving_a_pack_blocks_nothing",
@@ -137,7 +135,7 @@ TESTS = {
     "The disk is full, at any moment": [
         "commands/test_full_disk.py::test_an_install_on_a_full_disk_is_whole_or_nothing"
     ],
-    "The registry is wrong": [LOST, "commands/test_registry_build.py::test_a_deleted_registry"],
+    "The registry is wrong": [LOST, "commands/test_registry_build.py::test_a_deleted_registry_is_rebuilt"],
     "The stat cache is wrong": [LOST],
     "The receipt is missing": [LOST, "commands/test_edited_skills.py::test_a_fresh_clone_of_a_skill_that_was_edited"],
     "The receipt cannot be read": ["commands/test_bad_input.py::test_the_error_is_complete_and_nothing_is_changed"],
@@ -195,7 +193,7 @@ FIGURES: dict[str, list[float]] = {
 
 
 def sentences(page: str) -> list[str]:
-    """Give the sentences of a page and the rows of its tables, without headings and consoles."""
+    """Return the sentences of a page and the rows of its tables, without headings and console blocks."""
     text = re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL)
     blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=\d+\. |\| )", text)]
     found = []
@@ -207,25 +205,25 @@ def sentences(page: str) -> list[str]:
     return [sentence.partition(" |---")[0] for sentence in found if not sentence.startswith("Damage | Result")]
 
 
-def said() -> list[str]:
+def page_sentences() -> list[str]:
     return sentences((ROOT / "docs/reliability.md").read_text(encoding="utf-8"))
 
 
 def test_every_sentence_has_a_test() -> None:
-    assert [line for line in said() if not line.startswith(tuple(TESTS))] == []
-    assert [start for start in TESTS if not any(line.startswith(start) for line in said())] == []
+    assert [line for line in page_sentences() if not line.startswith(tuple(TESTS))] == []
+    assert [start for start in TESTS if not any(line.startswith(start) for line in page_sentences())] == []
 
 
 @pytest.mark.parametrize("start", FIGURES)
 def test_figures_are_those_of_the_code(start: str) -> None:
-    (sentence,) = [line for line in said() if line.startswith(start)]
+    (sentence,) = [line for line in page_sentences() if line.startswith(start)]
     found = {word.replace(",", "") for word in re.findall(r"[\w,]*\w", sentence)}
 
     assert [figure for figure in FIGURES[start] if not {f"{figure:g}", WORDS.get(int(figure))} & found] == []
 
 
 def test_the_commands_that_are_killed_are_the_ones_that_are_named() -> None:
-    (sentence,) = [line for line in said() if line.startswith("Each of these commands is run")]
+    (sentence,) = [line for line in page_sentences() if line.startswith("Each of these commands is run")]
     groups = {"backup", "cache", "config", "index", "registry"}
     killed = {" ".join(story.words[: 2 if story.words[0] in groups else 1]) for story in STORIES.values()}
 
@@ -233,7 +231,7 @@ def test_the_commands_that_are_killed_are_the_ones_that_are_named() -> None:
 
 
 @pytest.mark.parametrize("named", sorted({name for names in TESTS.values() for name in names}))
-def test_every_test_that_is_named_is_there(named: str) -> None:
+def test_every_named_test_exists(named: str) -> None:
     path, _, name = named.partition("::")
     file = ROOT / (path if path.startswith("bench/") else f"tests/{path}")
     functions = [node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)]

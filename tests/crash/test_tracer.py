@@ -32,7 +32,7 @@ def test_it_counts_what_strace_counts(name: str, folder: Path) -> None:
 
 
 def _changes(call: str, arguments: str) -> bool:
-    """Tell whether a call changes a disk: opens for writing count, and writes into files."""
+    """Return whether a call changes the disk: includes opening for writing, and writing to files."""
     if call in {"open", "openat"}:
         return bool(re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", arguments)) and not NO_FILE.search(arguments)
     if call in {"write", "writev", "pwrite64", "fsync", "fdatasync", "fchmod", "ftruncate"}:

@@ -19,7 +19,7 @@ KEPT = "warning: backed up your version of pdf as pdf-1; restore it with `skillp
 
 
 def can_mount() -> bool:
-    """Tell whether this machine lets us mount, where nobody else sees it."""
+    """Return whether this machine permits mounts in a private namespace."""
     if UNSHARE is None:
         return False
     words = [UNSHARE, "-m", "mount", "-t", "tmpfs", "none", "/mnt"]
@@ -30,7 +30,7 @@ needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounting needs the ri
 
 
 class Mounted(CommandSandbox):
-    """A scene whose commands see something mounted, once it is said what."""
+    """A scene whose commands see a mount, once one is set."""
 
     def see(self, mounts: str) -> None:
         self.command = (str(UNSHARE), "-m", "sh", "-ec", f'{mounts}; exec "$@"', "sh", *CommandSandbox.command)  # type: ignore[misc]
@@ -51,7 +51,7 @@ def newer(scene: CommandSandbox, upstream: Repository) -> None:
 
 @pytest.fixture
 def image(tmp_path: Path, upstream: Repository) -> Mounted:
-    """Give a project that came with the image of a container: it lies on the lower layer."""
+    """Return a project from a container image: it is on the lower layer."""
     scene = Mounted(tmp_path / "scene")
     newer(scene, upstream)
     for name in ("up", "work"):
@@ -62,17 +62,17 @@ def image(tmp_path: Path, upstream: Repository) -> Mounted:
 
 
 @needs_mounts
-def test_what_came_with_the_image_of_a_container_is_updated(image: Mounted) -> None:
-    said = image.run("update", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
+def test_a_skill_from_a_container_image_is_updated(image: Mounted) -> None:
+    result = image.run("update", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
 
-    assert said.stdout.splitlines()[-1] == f"updated 2: 2 skills in {image.work}/{HERE}"
-    assert said.stderr == ""
+    assert result.stdout.splitlines()[-1] == f"updated 2; total: 2 skills in {image.work}/{HERE}"
+    assert result.stderr == ""
     assert image.output("verify") == "! 2 of 2 skills match the lockfile\n"
     assert image.output("sync", env={"SKILLPM_LINK_MODE": "copy"}) == f"nothing to do: 2 skills in WORK/{HERE}\n"
 
 
 @needs_mounts
-def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mounted) -> None:
+def test_an_edit_in_a_container_image_is_backed_up_and_restored(image: Mounted) -> None:
     image.write(f"{HERE}/pdf/SKILL.md", "my own words")
 
     assert image.run("sync", "--force", check=True).stderr == KEPT
@@ -83,7 +83,7 @@ def test_an_edit_in_the_image_of_a_container_is_kept_and_comes_back(image: Mount
 
 
 @needs_mounts
-def test_what_came_with_the_image_of_a_container_is_uninstalled(image: Mounted) -> None:
+def test_a_skill_from_a_container_image_is_uninstalled(image: Mounted) -> None:
     image.run("uninstall", "docx", "pdf", env={"SKILLPM_LINK_MODE": "copy"}, check=True)
 
     assert image.output("list").startswith("! no skills in")
@@ -91,7 +91,7 @@ def test_what_came_with_the_image_of_a_container_is_uninstalled(image: Mounted) 
 
 @needs_mounts
 @pytest.mark.parametrize("words", ["update", "update --force", "uninstall docx pdf"])
-def test_a_skill_that_something_is_mounted_on_stops_all_before_the_first_moves(
+def test_a_mount_point_in_a_skill_stops_the_change_before_the_first_move(
     tmp_path: Path, upstream: Repository, words: str
 ) -> None:
     scene = Mounted(tmp_path / "scene")
@@ -144,19 +144,17 @@ def test_an_edit_that_was_made_read_only_is_kept_as_it_was(tmp_path: Path, upstr
 
 @pytest.mark.skipif(not IS_ROOT, reason="giving files away needs the rights of an administrator")
 @pytest.mark.parametrize("where", [HERE, ".claude/skills"])
-def test_what_a_container_left_in_a_skill_as_root_is_in_nobodys_way(
-    tmp_path: Path, upstream: Repository, where: str
-) -> None:
+def test_root_owned_files_from_a_container_block_nothing(tmp_path: Path, upstream: Repository, where: str) -> None:
     scene = Ordinary(tmp_path / "scene")
     newer(scene, upstream)
     scene.write(f"{where}/pdf/__pycache__/read.pyc", "compiled")
     os.chown(scene.work / where / "pdf/__pycache__", 12345, 12345)
     copies = {"SKILLPM_LINK_MODE": "copy"}
 
-    said = scene.format_result(scene.run("update", env=copies))
+    output = scene.format_result(scene.run("update", env=copies))
 
     left = f"{HERE}/.skillpm/left"
-    assert said.endswith(f"""\
+    assert output.endswith(f"""\
 ! warning: cannot delete files that a skill left behind: permission denied; delete them as their owner: WORK/{left}/1
 """)
     assert scene.output("sync", env=copies) == "nothing to do: 2 skills in WORK/.agent-skills\n"

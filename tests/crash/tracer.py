@@ -96,7 +96,7 @@ class Tracer:
         return code
 
     def _is_due(self, process: int) -> bool:
-        """Say whether everybody is to die before the change that was counted last."""
+        """Return whether all processes must be killed before the change counted last."""
         if self.made and process == self._maker:
             return True
         if self.made and os.path.basename(self.calls[-1][-1]) == self.made:
@@ -144,7 +144,7 @@ def _waited() -> tuple[int, int] | None:
 
 
 def _change(process: int, name: str, arguments: list[int]) -> list[str] | None:
-    """Give a call and the files it names, or None for one that changes nothing on a disk."""
+    """Return a call and the files it names, or None if it changes nothing on disk."""
     if name in BY_FILE:
         number = arguments[2] if name == "copy_file_range" else arguments[0]
         file = _opened(process, number)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 EMPTYING = {"prune": ("cache", "prune", "--unused-for", "0"), "clean": ("cache", "clean", "--yes")}
 WORDS = pytest.mark.parametrize("words", EMPTYING.values(), ids=EMPTYING)
-NEXT = "next: `skillpm link AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows"
+NEXT = "next: `skillpm link AGENT` makes them visible to your agent; `skillpm agents --all` lists the agents it knows"
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_an_abbreviated_commit_id_is_explained(project: Project, upstream: Repos
 
         assert result.stderr.splitlines() == [
             f"error: {url} has no branch or tag `{short}`",
-            "  hint: if it is an abbreviated commit id, use all 40 digits",
+            "  hint: if it is an abbreviated commit hash, use all 40 digits",
         ]
         assert result.code == 1
 

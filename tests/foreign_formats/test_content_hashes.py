@@ -29,10 +29,10 @@ def test_vercels_hash_uses_the_order_of_javascript() -> None:
         for _ in range(3000)
     }
     files = [HashedFile(path=path, data=str(len(path)).encode()) for path in sorted(paths)]
-    said = subprocess.run(
+    result = subprocess.run(
         ["node", "-e", HASH], input=json.dumps(sorted(paths)), capture_output=True, text=True, check=True
     )
-    assert vercel_hash(files) == said.stdout.strip()
+    assert vercel_hash(files) == result.stdout.strip()
 
 
 def test_the_tree_id_is_that_of_git(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -48,9 +48,9 @@ def test_a_description_is_one_clean_line(file: str, description: str) -> None:
 
 
 def test_a_long_description_is_cut_at_a_word() -> None:
-    said = derive_description("word, " * 400)
-    assert len(said) <= 1024
-    assert said.endswith("word…")
+    output = derive_description("word, " * 400)
+    assert len(output) <= 1024
+    assert output.endswith("word…")
 
 
 def test_endless_links_take_linear_time() -> None:

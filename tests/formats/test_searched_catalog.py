@@ -41,10 +41,10 @@ def test_an_entry_has_what_a_search_needs() -> None:
 
 @given(st.lists(st.text(max_size=40), max_size=8), st.sampled_from([None, 1, "\t"]))
 def test_any_text_and_layout_is_read(texts: list[str], indent: Any) -> None:
-    entries = [{**ONE, "name": f"s{number}", "description": said} for number, said in enumerate(texts)]
+    entries = [{**ONE, "name": f"s{number}", "description": output} for number, output in enumerate(texts)]
     body = json.dumps({"skills": entries, "name": "x", "$schema": SCHEMA}, indent=indent).encode()
 
-    whole = [" ".join(said.split()).encode("utf-8", "replace").decode() for said in texts]
+    whole = [" ".join(output.split()).encode("utf-8", "replace").decode() for output in texts]
     assert [it.description for it in read(body).entries] == whole
 
 

@@ -154,8 +154,8 @@ def test_an_update_away_from_a_yanked_version_gives_the_reason(
     summary = f"2 skills in {consumer.work}/.agent-skills\n"
     warning = "warning: tdd: 1.1.0 was yanked; no other version matches\n"
     change = " ~ pdf 1.1.0 → 1.0.0  (1.1.0 was yanked: deletes files)\n"
-    assert (dry_run.stdout, dry_run.stderr) == (f"{change}would have updated 1: {summary}", warning)
-    assert (updated.stdout, updated.stderr) == (f"{change}updated 1: {summary}", warning)
+    assert (dry_run.stdout, dry_run.stderr) == (f"{change}would have updated 1; total: {summary}", warning)
+    assert (updated.stdout, updated.stderr) == (f"{change}updated 1; total: {summary}", warning)
     assert consumer.lockfile["skills"]["pdf"]["version"] == "1.0.0"
 
 

@@ -69,7 +69,7 @@ def test_an_update_takes_the_same_version_from_the_new_address(moved: CommandSan
     assert moved.output("update", "chart", "report") == expected_output("""\
  ~ chart 1.0.0  (now from NEW/archives/chart-1.0.0.tar.gz; same content)
  ~ report 1.0.0  (now from NEW/archives/report-1.0.0.tar.gz; same content)
-updated 2: 2 skills in WORK/.agent-skills
+updated 2; total: 2 skills in WORK/.agent-skills
 """)
     assert moved.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
 
@@ -81,7 +81,7 @@ def test_an_update_takes_a_yanked_locked_version_from_the_new_address(
 
     assert moved.output("update", "chart") == expected_output("""\
  ~ chart 1.0.0  (now from NEW/archives/chart-1.0.0.tar.gz; same content)
-updated 1: 2 skills in WORK/.agent-skills
+updated 1; total: 2 skills in WORK/.agent-skills
 ! warning: chart: 1.0.0 was yanked: deletes files; no other version matches
 """)
     assert locked_urls(moved) == {
@@ -109,7 +109,7 @@ skillpm update chart report; if you do not need it: skillpm uninstall chart
     assert moved.output("update", "chart", "report").splitlines()[:3] == [
         " + chart 1.0.0",
         " + report 1.0.0",
-        "added 2: 2 skills in WORK/.agent-skills",
+        "added 2; total: 2 skills in WORK/.agent-skills",
     ]
     assert set(locked_urls(moved).values()) == {
         "NEW/archives/chart-1.0.0.tar.gz",

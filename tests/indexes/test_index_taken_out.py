@@ -39,10 +39,10 @@ report
         (["sync"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["sync", "--frozen"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["lock", "--check"], f"HOME/.config/skillpm/skills.lock is up to date\n{STAYS}"),
-        (["install", "table"], " + table 1.0.0\nadded 1: 3 skills in HOME/.agent-skills\n"),
+        (["install", "table"], " + table 1.0.0\nadded 1; total: 3 skills in HOME/.agent-skills\n"),
         (["update", "chart"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
-        (["uninstall", "chart"], " - chart 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
-        (["uninstall", "report"], " - report 1.0.0\nremoved 1: 1 skill in HOME/.agent-skills\n"),
+        (["uninstall", "chart"], " - chart 1.0.0\nremoved 1; total: 1 skill in HOME/.agent-skills\n"),
+        (["uninstall", "report"], " - report 1.0.0\nremoved 1; total: 1 skill in HOME/.agent-skills\n"),
         (["tree"], "chart 1.0.0 (^1.0.0)\nreport 1.0.0 (^1.0.0)\n"),
         (["diff", "report"], "! report is unchanged since it was installed (1.0.0)\n"),
         (["verify"], "! 2 of 2 skills match the lockfile\n"),
@@ -55,7 +55,10 @@ def test_a_removed_index_does_not_affect_commands_that_do_not_need_it(
     assert scene.output(words[0], "-g", *words[1:]).replace(NEXT, "") == output
 
 
-NEXT = "! next: `skillpm link -g AGENT` shows them to your agent; `skillpm agents --all` lists the agents it knows\n"
+NEXT = (
+    "! next: `skillpm link -g AGENT` makes them visible to your agent; "
+    "`skillpm agents --all` lists the agents it knows\n"
+)
 
 
 def test_an_update_of_all_skills_reports_those_of_a_removed_index(scene: CommandSandbox, tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ HOME/.config/skillpm/skills.lock would change
 {STAYS}""")
     assert scene.output("update", "-g") == expected_output(f"""\
  ~ chart 1.0.0 → 1.1.0
-updated 1: 2 skills in HOME/.agent-skills
+updated 1; total: 2 skills in HOME/.agent-skills
 {STAYS}""")
     assert scene.output("update", "-g", "report") == expected_output("""\
 ! error: `report` was not found in any index (searched: new (NEW)) and is not bundled with skillpm
@@ -91,7 +94,7 @@ def test_fetching_from_a_removed_index_is_an_error(scene: CommandSandbox) -> Non
     shutil.rmtree(scene.home / ".agent-skills/report")
     assert scene.output("sync", "-g") == expected_output(f"""\
  + report 1.0.0  (its folder was missing)
-added 1: 2 skills in HOME/.agent-skills
+added 1; total: 2 skills in HOME/.agent-skills
 {STAYS}""")
 
     shutil.rmtree(scene.home / ".agent-skills/report")

@@ -56,7 +56,7 @@ def test_install_adds_the_index_to_the_manifest_so_that_a_clone_can_sync(
     )
     colleague = author.clone(tmp_path / "colleague")
     assert colleague.run("sync", "--frozen", check=True).stdout == (
-        f" + pdf 1.0.0\n + report 1.0.0\nadded 2: 2 skills in {colleague.work}/.agent-skills\n"
+        f" + pdf 1.0.0\n + report 1.0.0\nadded 2; total: 2 skills in {colleague.work}/.agent-skills\n"
     )
     assert author.run("install", "report").stdout == f"nothing to do: 2 skills in {author.work}/.agent-skills\n"
 

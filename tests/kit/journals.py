@@ -18,6 +18,6 @@ def write_journal(directory: Path, *, binding: str | None = None, **parts: objec
 
 
 def bind_journal(directory: Path, journal: dict[str, object]) -> None:
-    """Write a journal again, for the copy of a skills directory that it lies in."""
+    """Rewrite a journal for the copy of a skills directory that contains it."""
     journal["binding"] = read_binding(Layout(str(directory)))
     Path(Layout(str(directory)).journal).write_text(json.dumps(add_hash(journal)))

@@ -1,4 +1,4 @@
-"""What the commands of the pages run on: Ada's machine, and a forge with repositories."""
+"""The environment of the commands on the pages: Ada's machine, and a forge with repositories."""
 
 import re
 import subprocess

@@ -197,7 +197,7 @@ PASTE = "use the URL of the folder, or https://github.com/o/r"
 
 
 @pytest.mark.parametrize(
-    ("spec", "said", "hint"),
+    ("spec", "expected", "hint"),
     [
         ("", "the SPEC is empty", EXAMPLES),
         (" \n", "the SPEC is empty", EXAMPLES),
@@ -269,11 +269,11 @@ PASTE = "use the URL of the folder, or https://github.com/o/r"
         ("file://host/x.git", "{}: a file URL has the form file:///path", ""),
     ],
 )
-def test_an_invalid_spec_is_rejected(spec: str, said: str, hint: str) -> None:
+def test_an_invalid_spec_is_rejected(spec: str, expected: str, hint: str) -> None:
     """In the message, `{}` is the SPEC as it was typed."""
     with pytest.raises(UsageError) as caught:
         parse_specifier(spec)
-    assert (caught.value.message, caught.value.hint) == (said.replace("{}", f"`{spec}`"), hint)
+    assert (caught.value.message, caught.value.hint) == (expected.replace("{}", f"`{spec}`"), hint)
 
 
 PIECES = st.sampled_from(
@@ -297,10 +297,10 @@ def outcome(text: str) -> str:
 @settings(max_examples=250)
 @given(st.lists(PIECES | st.text(max_size=2), max_size=8).map("".join))
 def test_any_text_is_parsed_or_rejected_without_leaking_secrets(text: str) -> None:
-    said = outcome(text)
+    output = outcome(text)
 
-    assert not HIDDEN.search(said.replace("\v", ""))
-    assert "://ann:secret@" not in said
+    assert not HIDDEN.search(output.replace("\v", ""))
+    assert "://ann:secret@" not in output
 
 
 @pytest.mark.parametrize("host", ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "huggingface.co"])

@@ -25,7 +25,7 @@ class Catalogue:
     """Skills by name, each with its versions. A name like `git: https://h/r` is a repository, its versions tags."""
 
     def __init__(self, skills: Mapping[str, Versions]) -> None:
-        self.skills = {name: {at: _entry(said) for at, said in found.items()} for name, found in skills.items()}
+        self.skills = {name: {at: _entry(output) for at, output in found.items()} for name, found in skills.items()}
         self.asked: Counter[str] = Counter()
         self.calls = 0
 
@@ -71,9 +71,9 @@ class Catalogue:
         )
         if isinstance(source, GitSource):
             pin = GitPin(url=source.url, commit="1" * 40, tree="2" * 40, ref=f"refs/tags/{version}")
-        said = "" if version == "HEAD" else version
+        output = "" if version == "HEAD" else version
         return FetchedSkill(
-            pin=pin, digest=Digest("sha256:" + "0" * 64), version=said, dependencies=versions[version]["needs"]
+            pin=pin, digest=Digest("sha256:" + "0" * 64), version=output, dependencies=versions[version]["needs"]
         )
 
     def lockfile(self, requirements: Mapping[str, Any], taken: Mapping[str, str]) -> Lockfile:
@@ -88,8 +88,8 @@ class Catalogue:
         return Lockfile(requirements={SkillName(name): value for name, value in requirements.items()}, skills=skills)
 
 
-def _entry(said: Any) -> dict[str, Any]:
-    return dict(said) if {"needs"} & said.keys() else {"needs": said}
+def _entry(value: Any) -> dict[str, Any]:
+    return dict(value) if {"needs"} & value.keys() else {"needs": value}
 
 
 def _key(name: SkillName, source: Source) -> str:

@@ -158,7 +158,7 @@ def read(data: bytes) -> Skill | None:
         return None
 
 
-def said(skill: Skill) -> dict[str, Any]:
+def parsed_fields(skill: Skill) -> dict[str, Any]:
     return {field: getattr(skill, field) for field in PRESERVED_FIELDS}
 
 
@@ -180,7 +180,7 @@ def test_fixing_never_changes_the_parsed_skill_and_is_idempotent(
     if before is None or after is None:
         assert fixed.data == data
         return
-    assert said(before) == said(after)
+    assert parsed_fields(before) == parsed_fields(after)
     assert after.declared in {before.declared, "x"}
     # Line by line: what is gone or new is one of the named repairs.
     touched = {item.code for item in fixed.fixes}

@@ -15,7 +15,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-def said(data: bytes) -> SkillHead | str:
+def head_fields(data: bytes) -> SkillHead | str:
     try:
         return read_head(data)
     except NotLoadable as error:
@@ -28,7 +28,7 @@ def test_the_head_has_the_same_fields_as_the_whole_file(data: bytes) -> None:
     front = extract_frontmatter(data)
     if front is not None:
         assert data.startswith(front)
-        assert said(front) == said(data)
+        assert head_fields(front) == head_fields(data)
 
 
 @pytest.mark.parametrize(

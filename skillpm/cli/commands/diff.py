@@ -18,7 +18,7 @@ Examples:
   skillpm diff pdf --update   what `skillpm update pdf` would change"""
 )
 @click.argument("name", default="", metavar="NAME", help="An installed skill.")
-@click.option("--update", is_flag=True, help="Compare with the newest version instead of your edits.")
+@click.option("--update", is_flag=True, help="Show what an update would change instead of your edits.")
 @fetch_options
 def command(call: Invocation, name: str, update: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """Show your edits of a skill, or what an update would change. Changes nothing."""

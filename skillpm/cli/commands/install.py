@@ -55,7 +55,7 @@ Examples:
 @click.option("--index", metavar="NAME", help="Use this index only.")
 @click.option("--branch", metavar="NAME", help="Follow a branch.")
 @click.option("--tag", metavar="NAME", help="Use a tag.")
-@click.option("--rev", metavar="COMMIT", help="Use a commit (all 40 digits).")
+@click.option("--rev", metavar="COMMIT", help="Use a commit (full 40-digit hash).")
 @click.option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
 @exclude_newer_option
 @lock_policy_options

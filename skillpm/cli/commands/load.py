@@ -22,7 +22,7 @@ Examples:
 @mode_option
 @viewer_options
 def command(call: Invocation, name: str, arguments: tuple[str, ...], style: str, mode: Mode | None) -> None:
-    """Print a skill as an agent gets it: instructions, folder and files. Nothing in it is executed."""
+    """Print a skill as an agent receives it: instructions, folder and files. Nothing in it is executed."""
     loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
     if loaded.taken_for:
         call.console.print_message(

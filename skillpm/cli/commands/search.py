@@ -72,7 +72,7 @@ def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, 
         if index.database is None:
             console.warn(f"{name} was not searched: {index.error}")
         elif index.error:
-            console.warn(f"{name} was searched as of {age}: {index.error}")
+            console.warn(f"showing results for {name} as cached {age}: {index.error}")
         elif invocation.context.settings.offline and not index.config.is_local:
             console.print_message(f"{name} as of {age}")
     if not results.results:

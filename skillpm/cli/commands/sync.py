@@ -23,8 +23,8 @@ Examples:
 def command(call: Invocation) -> None:
     """Install exactly what the lockfile specifies.
 
-    Installs missing skills, replaces those of another version, and removes those that are no longer locked. Skills that
-    are new in skills.json are locked first.
+    Installs missing skills, replaces skills whose version differs, and removes skills that are no longer locked.
+    Skills that are new in skills.json are locked first.
     """
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
     result = sync(scope, call.context, options)

@@ -16,5 +16,5 @@ Examples:
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT...", help="Linked agent hosts.")
 @change_options
 def command(call: Invocation, agents: tuple[str, ...]) -> None:
-    """Remove the links of agent hosts. Links that skillpm did not create are kept."""
+    """Remove skill links from the folders of agent hosts. Links that skillpm did not create are kept."""
     print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))

@@ -19,5 +19,5 @@ Examples:
 @exclude_newer_option
 @change_options
 def command(call: Invocation, names: tuple[str, ...]) -> None:
-    """Update skills to the newest versions that skills.json allows: versions, branch heads, moved tags."""
+    """Update skills to the newest that skills.json allows: versions in range, branch heads, moved tags."""
     print_change(call, update(call.scope, call.context, names, build_change_options(call)))

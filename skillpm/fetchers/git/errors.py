@@ -87,7 +87,7 @@ def missing_ref_error(name: str, url: str) -> SkillpmError:
     if is_short_commit(text) and kind != "commit":
         # Servers find commits by full id only, and an abbreviated id may become ambiguous with any later commit.
         return NotFoundError(
-            f"{url} has no {kind} `{text}`", hint="if it is an abbreviated commit id, use all 40 digits"
+            f"{url} has no {kind} `{text}`", hint="if it is an abbreviated commit hash, use all 40 digits"
         )
     if kind == "commit":
         return NotFoundError(f"{url} has no commit `{text}`", hint=f"list what it has: git ls-remote {url}")

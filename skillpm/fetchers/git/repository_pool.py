@@ -130,7 +130,7 @@ class RepositoryPool:
 
 
 def _add_location(error: SkillpmError, path: str) -> SkillpmError:
-    """Add what git often omits from an error of the disk: the file, and that the disk is full."""
+    """Add what git often omits from a disk error: the file, and that the disk is full."""
     if isinstance(error, FileError):
         error.where = error.where or path
         with suppress(OSError):

@@ -29,7 +29,7 @@ def remove_migrated_files(layout: Layout, flat_files: Mapping[SkillName, str], w
                 move_path(original_path, moved_path)
             if not _is_contained(moved_path, os.path.join(layout.skill_path(name), SKILL_FILE)):
                 move_path(moved_path, original_path)
-                warn(f"{sanitize(path)} is not the file that became {name}; it is left as it is")
+                warn(f"{sanitize(path)} has changed since it was converted to {name}; left as it is")
         except OSError as error:
             warn(f"{sanitize(path)} became {name} but cannot be deleted: {error.strerror}")
     for folder in sorted({path.partition("/")[0] for path in flat_files.values() if "/" in path}):

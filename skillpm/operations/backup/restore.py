@@ -84,7 +84,7 @@ def _must_back_up(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
         error = BlockedError(
             f"{name} has local changes again; nothing was changed",
             where=path,
-            hint=f"use `{diff}` to see them, or `--force` to back them up first",
+            hint=f"use `{diff}` to see them, or `--force` to back them up and continue",
         )
     if is_occupied and not force:
         raise error
@@ -110,7 +110,7 @@ def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
     return state.kind == "foreign", BlockedError(
         f"{backup.origin}/{name} is now occupied by something else; nothing was changed",
         where=path,
-        hint="move it away, or use `--force` to back it up first",
+        hint="move it away, or use `--force` to back it up and continue",
     )
 
 

@@ -66,7 +66,7 @@ def check_is_cache(settings: Settings) -> None:
         raise ConflictError(
             f"{root} is not a cache that skillpm made; nothing was removed",
             where=os.path.join(settings.cache_dir, TAG_FILE),
-            hint="check SKILLPM_CACHE_DIR; a skillpm cache contains that file",
+            hint="check SKILLPM_CACHE_DIR; every skillpm cache contains a CACHEDIR.TAG",
         )
 
 

@@ -187,7 +187,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
 
 
 def _refuse_escaping_links(layout: Layout, root: str) -> None:
-    """Raise `ConflictError` if a folder that will be written to is a link out of its root."""
+    """Raise `ConflictError` if a folder that will be written to is a link that leads out of its root."""
     for path in (layout.directory, layout.internal_dir, layout.staging, layout.trash, layout.backups):
         _refuse_escaping_link(path, root)
 

@@ -60,7 +60,7 @@ def _add_requirements(
             indexes = configured_indexes(scope, context.settings)
             if not is_same_origin(addition.source, existing, locked, indexes):
                 raise ConflictError(
-                    f"`{addition.name}` already comes from {describe_source(existing)}",
+                    f"`{addition.name}` is already required from {describe_source(existing)}",
                     where=f"{files.manifest.file}: skills.{addition.name}",
                     hint=_replace_hint(addition),
                 )

@@ -27,7 +27,7 @@ def bundled_requirements(scope: Scope, context: Context, *, force: bool) -> Iter
         kind = read_installed_state(scope.layout.skill_path(name), name, receipt.skills.get(name), StatCache()).kind
         reason = ""
         if existing is not None and existing != source:
-            reason = f"the manifest requires it from {describe_source(existing)}"
+            reason = f"it is already required from {describe_source(existing)}"
         elif kind == "edited":
             reason = "it has local changes"
         elif kind == "foreign":

@@ -152,7 +152,7 @@ def _deduplicate(additions: Sequence[NewRequirement]) -> list[NewRequirement]:
             raise ConflictError(
                 f"two skills have the name `{addition.name}`: "
                 f"{describe_source(other.source)} and {describe_source(addition.source)}",
-                hint="install them one at a time, one of them with --as NAME",
+                hint="install them separately, and rename one with --as NAME",
             )
     return list(by_name.values())
 

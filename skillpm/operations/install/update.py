@@ -1,4 +1,4 @@
-"""`update`: lock and install the newest that the manifest allows: versions, branch heads, moved tags."""
+"""`update`: lock and install the newest that the manifest allows: versions in range, branch heads, moved tags."""
 
 from collections.abc import Collection, Sequence
 

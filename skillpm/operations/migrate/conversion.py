@@ -95,7 +95,7 @@ def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChang
     if receipt.links and scope.is_standalone:
         raise ConflictError(
             f"the skills in {layout.directory} are linked for agents, so the folder belongs to a scope",
-            hint=f"use that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
+            hint=f"migrate that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
         )
     text, files = read_text(layout.registry), read_project_files(scope, context)
     with translate_os_errors("look for flat files", layout.directory):

@@ -99,16 +99,16 @@ def _blocked_hint(
     scope: Scope, blocked: Sequence[Action], comparable: Sequence[SkillName], options: InstallOptions
 ) -> str:
     """Return the commands that go on from here, complete if they are not too long."""
-    them = "it" if len(blocked) == 1 else "them"
+    them, keep_them = ("it", "it as it is") if len(blocked) == 1 else ("them", "them as they are")
     ways = []
     if comparable:
-        ways.append(f"`{scope.command('diff', comparable[0])}` to see {'it' if len(blocked) == 1 else 'the first'}")
+        ways.append(f"`{scope.command('diff', comparable[0])}` to see the changes")
     if not _is_all_requested(blocked, options):
         keep = " ".join(f"--keep {action.name}" for action in blocked)
         command = next((way for way in (f"{options.command} {keep}", keep) if len(way) <= MAX_COMMAND_LENGTH), "")
         shown = sanitize(command or "--keep NAME", MAX_COMMAND_LENGTH)
-        ways.append(f"`{shown}` to continue without {them if command else 'that one'}")
-    force = f"`--force` to back {them} up first"
+        ways.append(f"`{shown}` to keep {keep_them if command else 'one as it is'}")
+    force = f"`--force` to back {them} up and continue"
     return f"use {', '.join([*ways, f'or {force}'])}" if ways else f"use {force}"
 
 

@@ -47,10 +47,10 @@ def suggest_next_step(scope: Scope, context: Context, files: ProjectFiles, lockf
     present = find_present_agents(scope, context)
     if not present:
         link = scope.command("link", "AGENT")
-        return f"`{link}` shows them to your agent; `skillpm agents --all` lists the agents it knows"
+        return f"`{link}` makes them visible to your agent; `skillpm agents --all` lists the agents it knows"
     others = f" (also here: {', '.join(present[MAX_AGENTS_NAMED:])})" if len(present) > MAX_AGENTS_NAMED else ""
     link = scope.command("link", *present[:MAX_AGENTS_NAMED])
-    return f"`{link}` shows them to {'that agent' if len(present) == 1 else 'these agents'}{others}"
+    return f"`{link}` makes them visible to {'that agent' if len(present) == 1 else 'these agents'}{others}"
 
 
 def find_present_agents(scope: Scope, context: Context) -> list[str]:
