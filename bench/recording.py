@@ -32,10 +32,12 @@ SESSION = (
 WIDTH = 96
 # rich's own format names a web font on another host; this one asks for the reader's.
 SVG = """\
-<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<svg class="rich-terminal" width="{width}" height="{height}" viewBox="0 0 {width} {height}"
+  xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+.{unique_id}-title {{ font: 16px system-ui, sans-serif; }}
 {styles}
 </style>
 <defs><clipPath id="{unique_id}-clip-terminal">
