@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Card": "skillpm.registry.card",
     "Discovery": "skillpm.agent_hosts.discovery",
-    "FoundSkill": "skillpm.agent_hosts.shadowing",
+    "FoundSkill": "skillpm.agent_hosts.shadowed_skills",
     "HeadCache": "skillpm.registry.frontmatter_cache",
     "Loaded": "skillpm.serving.results",
     "Registry": "skillpm.registry.directory_registry",

@@ -1,5 +1,5 @@
 from skillpm.agent_hosts.discovery import Discovery as Discovery
-from skillpm.agent_hosts.shadowing import FoundSkill as FoundSkill
+from skillpm.agent_hosts.shadowed_skills import FoundSkill as FoundSkill
 from skillpm.errors import SkillpmError as SkillpmError
 from skillpm.operations.discover import discover as discover
 from skillpm.operations.serve import load_skill as load_skill

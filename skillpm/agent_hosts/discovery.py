@@ -16,7 +16,7 @@ from skillpm.agent_hosts.layouts import (
     is_escaping_link,
 )
 from skillpm.agent_hosts.roots import SearchRoot
-from skillpm.agent_hosts.shadowing import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
+from skillpm.agent_hosts.shadowed_skills import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.host_profile import HostProfile

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from skillpm.agent_hosts.shadowing import FoundSkill
+from skillpm.agent_hosts.shadowed_skills import FoundSkill
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.installer.stat_cache import FileStat, to_file_stat
