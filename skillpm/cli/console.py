@@ -153,15 +153,21 @@ class Console:
             self._progress.stop()
 
 
-# First UTF-8 bytes of U+E0000 to U+E0FFF (tags, variation selectors): invisible, although `isprintable` accepts them.
-VARIATION_SELECTOR_PREFIX = b"\xf3\xa0"
+# The first bytes, in UTF-8, of hidden characters that `isprintable` accepts: joiners of accents, blank letters and
+# variation selectors.
+PRINTABLE_HIDDEN = (
+    *(b"\xcd\x8f", b"\xe1\x85", b"\xe1\x9e", b"\xe1\xa0", b"\xe2\xa0\x80", b"\xe3\x85\xa4", b"\xef\xb8"),
+    *(b"\xef\xbe\xa0", b"\xf0\x93\x90", b"\xf3\xa0"),
+)
 
 
 def escape_controls(text: str) -> str:
     """Return text with control and invisible characters escaped, other than line breaks."""
-    # `list` passes 10,000 lines as one text; this check is much faster than the regular expression.
-    if text.replace("\n", " ").isprintable() and VARIATION_SELECTOR_PREFIX not in text.encode():
-        return text
+    # `list` passes 10,000 lines as one text; these checks are much faster than the regular expression.
+    if text.replace("\n", " ").isprintable():
+        data = text.encode()
+        if text.isascii() or not any(prefix in data for prefix in PRINTABLE_HIDDEN):
+            return text
     return HIDDEN.sub(lambda match: match.group() if match.group() == "\n" else sanitize(match.group()), text)
 
 

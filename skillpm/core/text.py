@@ -2,12 +2,40 @@
 
 import re
 
-# Characters that move the cursor, hide text or reorder it: C0, DEL and C1 controls, bidi marks, zero-width characters,
-# line separators, interlinear marks, surrogates, tags and variation selectors.
-HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+# Characters that move the cursor, hide text, reorder it or look like nothing: C0, DEL and C1 controls, bidi marks, line
+# separators, surrogates, blank letters, and all of Unicode's Default_Ignorable_Code_Point
+# (https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt), by which four bits of a hidden text can be
+# attached to each visible letter.
+_CANDIDATE = (
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U00013455\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030"
+    "\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Arabic to Myanmar, Khmer and Mongolian, and the other scripts whose letters join or change their form.
+_JOINING = "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\U00010a00-\U00011fff"
+# What emoji and scripts need: each of these behind the character that it belongs to, and never two of them.
+_LEGITIMATE = (
+    rf"[{_EMOJI}][\ufe0e\ufe0f]",
+    r"[0-9#*]\ufe0f(?=\u20e3)",  # a keycap
+    rf"[{_EMOJI}\ufe0f{_JOINING}]\u200d",
+    rf"[{_JOINING}]\u200c",
+    rf"[{_IDEOGRAPHS}][\ufe00-\ufe02\U000e0100-\U000e01ef]",
+    r"[\u1000-\u109f\u2200-\u22ff\ua840-\ua87f][\ufe00-\ufe02]",
+    r"[\u1820-\u18aa][\u180b-\u180d\u180f]",
+    r"[\u0300-\u036f\u0591-\u05c7]\u034f",
+    r"[\u1100-\u115f\ua960-\ua97f]\u1160",
+    r"\u115f(?=[\u1160-\u11a7])",
+    r"[\u2800-\u28ff]\u2800",
+    r"\u2800(?=[\u2800-\u28ff])",
+    r"[\U00013000-\U0001342f][\U00013430-\U00013455]",
+)
+# The candidates come first: the expression is then as fast as a character class.
+HIDDEN = re.compile(_CANDIDATE + "".join(f"(?<!{pattern})" for pattern in _LEGITIMATE))
 
 SURROGATES = re.compile("[\ud800-\udfff]")
 USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")

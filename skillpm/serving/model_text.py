@@ -5,24 +5,18 @@ The result has no hidden characters and no terminal control sequences, and canno
 
 import re
 
-from skillpm.core.text import HIDDEN, one_line, sanitize
+from skillpm.core.text import HIDDEN, one_line
 
-# Line breaks, tabs, and the joiners that some scripts and emoji need. All other characters in HIDDEN are shown as
-# escapes. INVISIBLE_CHARACTERS (tag characters, variation selectors 17 to 256) are removed: people cannot see them, but
-# models read them, so they are used to smuggle instructions.
-ALLOWED_CHARACTERS = frozenset("\n\t\u200c\u200d")
-INVISIBLE_CHARACTERS = re.compile("[\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
+# People do not see such characters, and models read them, so they are used to smuggle instructions.
+HIDDEN_EXCEPT_WHITESPACE = re.compile(rf"(?![\n\t]){HIDDEN.pattern}")
 CLOSING_TAG = re.compile(r"<(\s*/\s*(?:skill|available_skills))", re.IGNORECASE)
 
 
 def sanitize_text(text: str) -> str:
-    """Return a text without invisible characters and with control characters made visible."""
+    """Return a text without control characters, other than line breaks and tabs, and without hidden ones."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    clean = INVISIBLE_CHARACTERS.sub("", text.replace("\r\n", "\n"))
-    return HIDDEN.sub(
-        lambda match: match.group() if match.group() in ALLOWED_CHARACTERS else sanitize(match.group()), clean
-    )
+    return HIDDEN_EXCEPT_WHITESPACE.sub("", text.replace("\r\n", "\n"))
 
 
 def sanitize_line(text: str) -> str:

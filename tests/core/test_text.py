@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skillpm.cli.console import escape_controls
 from skillpm.core.text import HIDDEN, one_line, sanitize
+from skillpm.serving.model_text import sanitize_text
 
 
 @pytest.mark.parametrize(
@@ -63,3 +65,20 @@ def test_any_text_becomes_one_clean_line_of_bounded_length(text: str) -> None:
 def test_one_line_collapses_white_space() -> None:
     assert one_line("  a\n\n b\t c\u00a0d ") == "a b c d"
     assert one_line(" \n ") == ""
+
+
+# Default_Ignorable_Code_Point in Unicode's DerivedCoreProperties.txt.
+IGNORABLE = (
+    *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF)),
+    *((0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+)
+
+
+def test_all_characters_that_unicode_ignores_are_hidden_between_letters() -> None:
+    ignored = [chr(code) for first, last in IGNORABLE for code in range(first, last + 1)]
+
+    assert len(ignored) == 4174
+    assert [letter for letter in ignored if not HIDDEN.search(f"a{letter}b")] == []
+    assert [letter for letter in ignored if escape_controls(f"a{letter}b") == f"a{letter}b"] == []
+    assert [letter for letter in ignored if sanitize_text(f"a{letter}b") != "ab"] == []

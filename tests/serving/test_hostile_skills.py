@@ -88,7 +88,7 @@ def test_body_cannot_close_the_tag_around_it(shelf: Path) -> None:
 
     assert re.findall(r"<\s*/\s*skill_content\s*>", text, re.IGNORECASE) == ["</skill_content>"]
     assert "&lt;/skill_content> &lt; / SKILL_content > &lt;/available_skills>" in text
-    assert "\\x1b]0;title\\x07 \\u202egnp.exe hidden \\u200b zero \tTab" in text
+    assert "\n]0;title gnp.exe hidden  zero \tTab" in text
 
 
 def test_escaping_references_are_ignored_and_nothing_is_executed(shelf: Path) -> None:

@@ -16,7 +16,6 @@ from markdown_it.token import Token
 from nh3 import Cleaner
 
 from skillpm.core.text import HIDDEN
-from skillpm.skillmd.hidden_text import is_legitimate_joiner
 
 HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # <h1> is the name of the skill
 ALIGNMENTS = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
@@ -43,8 +42,6 @@ def escape_hidden_text(text: str) -> str:
 
 
 def _escape_match(match: re.Match[str]) -> str:
-    if is_legitimate_joiner(match.string, match.start()):
-        return match.group()
     return match.group().encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
