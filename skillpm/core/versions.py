@@ -177,3 +177,9 @@ def _split_version(text: str) -> tuple[str, list[int]]:
 
 def _bump_last(numbers: list[int]) -> str:
     return ".".join(str(number) for number in [*numbers[:-1], numbers[-1] + 1])
+
+
+def is_newer(version: str, other: str) -> bool:
+    """Return whether a version is newer than another; False if one of them is not a version."""
+    parsed, parsed_other = parse_version(version), parse_version(other)
+    return parsed is not None and parsed_other is not None and parsed > parsed_other

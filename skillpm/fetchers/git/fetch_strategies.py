@@ -9,7 +9,7 @@ Before and after each fetch, the cache itself is searched for what is missing, w
 partial clone can succeed and bring nothing (docs/adr/0003-git.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
@@ -81,16 +81,8 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
     )
 
 
-def fetch_missing(
-    repository: Repository,
-    folders: Sequence[WantedFolder],
-    limits: Limits,
-    before_shallow_fetch: Callable[[], None] = lambda: None,
-) -> CacheState:
+def fetch_missing(repository: Repository, folders: Sequence[WantedFolder], limits: Limits) -> CacheState:
     """Fetch what the cache lacks of these folders, by the cheapest strategy that works, and return what it has then.
-
-    `before_shallow_fetch` waits for another fetch into the same cache: two that change git's list of shallow commits
-    at once fail.
 
     Raises `OfflineError`, `NotFoundError` if the server no longer has a commit, `DigestMismatch` if a commit has
     another tree than the locked one, and the translated errors of git.
@@ -105,8 +97,6 @@ def fetch_missing(
         )
     refused: GitFailed | None = None
     for fetch in (_fetch_by_id, _fetch_by_commit, _fetch_by_ref, _fetch_everything):
-        if fetch is not _fetch_by_id:
-            before_shallow_fetch()
         try:
             fetch(repository, folders, state)
         except GitFailed as failed:

@@ -1,6 +1,6 @@
 """Fetch skills from git: grouped by repository, and several repositories in parallel."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
@@ -172,24 +172,23 @@ class GitFetcher:
         digests = {name: locked[name].digest or Digest("") for name in pins}
         unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(pin, digests[name])}
         wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.tree)}
-        with prove_trees(repository, unproved, self.reporter) as wait:
-            return self._store_skills(repository, wanted, before_shallow_fetch=wait)
+        with prove_trees(repository, unproved, self.reporter):
+            return self._store_skills(repository, wanted, is_locked=True)
 
     def _store_skills(
         self,
         repository: Repository,
         pins: Mapping[SkillName, GitPin],
-        before_shallow_fetch: Callable[[], None] | None = None,
+        *,
+        is_locked: bool = False,
     ) -> dict[SkillName, FetchedSkill]:
         """Fetch the pinned folders, check each of them, and add it to the store."""
         limits = self.settings.limits
         folders = [
-            WantedFolder(
-                name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, pin=pin if before_shallow_fetch else None
-            )
+            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, pin=pin if is_locked else None)
             for name, pin in pins.items()
         ]
-        state = fetch_missing(repository, folders, limits, before_shallow_fetch or (lambda: None))
+        state = fetch_missing(repository, folders, limits)
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
             entries = read_entries(repository, state.entries[pin.tree], name, self.reporter.warn)

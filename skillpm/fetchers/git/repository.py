@@ -51,9 +51,9 @@ class Repository:
             self._reader = ObjectReader(self.context.processes, words, self._environment, self.context.folder)
         return self._reader
 
-    def open_again(self) -> "Repository":
-        """Return a second client of the same cache, for another thread."""
-        return Repository(self.url, self.path, self.context, self._lock_fd)
+    def open_at(self, path: str) -> "Repository":
+        """Return a client of the same server with another cache."""
+        return Repository(self.url, path, self.context, self._lock_fd)
 
     def close(self) -> None:
         """End the reading process; the next use starts a new one, which sees the packs fetched since."""

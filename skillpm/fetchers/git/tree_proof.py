@@ -3,9 +3,9 @@
 Two requests of a few kB, made beside the fetch of the content.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
@@ -14,53 +14,92 @@ from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, translate_error
+from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
+from skillpm.fetchers.git.repository_cache import create_repository
 from skillpm.fetchers.git.tree_walk import TreeTooLarge, find_folder_id
+from skillpm.files import remove_tree, translate_os_errors
 from skillpm.formats.pin import GitPin
 
 NO_FILTER = "filtering not recognized by server"
 
 
 @contextmanager
-def prove_trees(
-    repository: Repository, pins: Mapping[SkillName, GitPin], reporter: Reporter
-) -> Iterator[Callable[[], None]]:
-    """Prove the trees of these pins when the body, which fetches their content, is done.
+def prove_trees(repository: Repository, pins: Mapping[SkillName, GitPin], reporter: Reporter) -> Iterator[None]:
+    """Prove the trees of these pins while the body fetches their content.
 
-    Yields a function that waits for the fetch of the proof, if there is one.
-
-    Raises `DigestMismatch` for a tree that is not that of its commit, and `NotFoundError` if the server does not have a
-    commit. A server that cannot send commits without contents proves nothing, which is reported.
+    Raises `DigestMismatch` for a tree that is not that of its commit, `NotFoundError` if the server does not have a
+    commit, and `OfflineError`. A server that cannot send commits without contents proves nothing, which is reported.
     """
-    unproved = [pin for pin in pins.values() if read_tree_id(repository, pin.commit, pin.path) is None]
-    if unproved and repository.context.settings.offline:
-        raise OfflineError([f"{repository.url} at {short_commit(pin.commit)}" for pin in unproved])
-    if not unproved:
-        yield lambda: None
-        check_trees(repository, pins)
-        return
-    with ThreadPoolExecutor(1) as pool, closing(repository.open_again()) as second:
-        fetch = pool.submit(_fetch_trees_above, second, unproved)
-        yield lambda: _wait(fetch)
-        _finish(repository, fetch, unproved, reporter)
-    repository.close()  # the reader does not see what was fetched since it started
     check_trees(repository, pins)
+    unproved = {name: pin for name, pin in pins.items() if read_tree_id(repository, pin.commit, pin.path) is None}
+    if not unproved:
+        yield
+        return
+    if repository.context.settings.offline:
+        raise OfflineError([f"{repository.url} at {short_commit(pin.commit)}" for pin in unproved.values()])
+    with ThreadPoolExecutor(1) as pool:
+        fetch = pool.submit(_fetch_tree_ids, repository, unproved)
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, Exception):  # an interrupt
+                repository.context.processes.stop_event.set()
+            raise
+        _finish(repository, fetch, unproved, reporter)
+
+
+def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, str | None]:
+    """Return the trees that these commits really have at these paths, as `read_tree_id` does."""
+    depth = max(0 if pin.path == "." else pin.path.count("/") + 1 for pin in pins.values())
+    commits = sorted({pin.commit for pin in pins.values()})
+    # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
+    options = ["--depth=1", f"--filter=combine:tree:{depth}+blob:none"]
+    for is_last in (False, True):
+        with _open_temporary(repository) as temporary:
+            try:
+                temporary.fetch(options, ids=commits, stop_on=NO_FILTER)
+                return {name: read_tree_id(temporary, pin.commit, pin.path) for name, pin in pins.items()}
+            except CacheDamaged:
+                if is_last:
+                    raise
+    raise AssertionError
+
+
+@contextmanager
+def _open_temporary(repository: Repository) -> Iterator[Repository]:
+    """Open an empty cache beside that of a repository, whose lock is held.
+
+    Git takes a commit in a cache as the promise that its trees are there, too; here only some of them are.
+    """
+    path = f"{repository.path.removesuffix('.git')}.proof.git"
+    with translate_os_errors("write to the git cache", path):
+        remove_tree(path)
+        create_repository(path, repository.url)
+    try:
+        with closing(repository.open_at(path)) as second:
+            yield second
+    finally:
+        with suppress(OSError):  # the next proof removes it
+            remove_tree(path)
 
 
 def check_trees(repository: Repository, pins: Mapping[SkillName, GitPin]) -> None:
-    """Raise `DigestMismatch` if the cache shows that a commit has another tree, or no such folder.
+    """Raise `DigestMismatch` if the cache shows that a commit has another tree, or no such folder. No network."""
+    _compare(repository.url, pins, {name: read_tree_id(repository, pin.commit, pin.path) for name, pin in pins.items()})
 
-    Uses no network. A commit never changes, so the lockfile must have been edited.
-    """
+
+def _compare(url: str, pins: Mapping[SkillName, GitPin], tree_ids: Mapping[SkillName, str | None]) -> None:
     for name, pin in pins.items():
-        actual = read_tree_id(repository, pin.commit, pin.path)
+        actual = tree_ids[name]
         if actual not in {None, pin.tree}:
             folder = "" if pin.path == "." else f", {sanitize(pin.path)}"
+            # A commit never changes, so the lockfile must have been edited.
             raise DigestMismatch(
                 name,
                 locked=f"tree {short_commit(pin.tree)}",
                 actual=f"tree {short_commit(actual)}" if actual else "no such folder",
-                origin=f"{repository.url} at {short_commit(pin.commit)}{folder}",
+                origin=f"{url} at {short_commit(pin.commit)}{folder}",
                 key="source.tree",
                 advice=EDITED_LOCK_HINT,
             )
@@ -86,29 +125,22 @@ def read_tree_id(repository: Repository, commit: str, path: str) -> str | None:
     return tree
 
 
-def _fetch_trees_above(repository: Repository, pins: Sequence[GitPin]) -> None:
-    depth = max(0 if pin.path == "." else pin.path.count("/") + 1 for pin in pins)
-    commits = sorted({pin.commit for pin in pins})
-    # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
-    repository.fetch(["--depth=1", f"--filter=combine:tree:{depth}+blob:none"], ids=commits, stop_on=NO_FILTER)
-
-
-def _wait(fetch: "Future[None]") -> None:
-    fetch.exception()
-
-
-def _finish(repository: Repository, fetch: "Future[None]", pins: Sequence[GitPin], reporter: Reporter) -> None:
+def _finish(
+    repository: Repository,
+    fetch: "Future[dict[SkillName, str | None]]",
+    pins: Mapping[SkillName, GitPin],
+    reporter: Reporter,
+) -> None:
     try:
-        fetch.result()
+        _compare(repository.url, pins, fetch.result())
     except GitFailed as failed:
-        repository.close()
-        # The content may have needed the commits, too.
-        if all(read_tree_id(repository, pin.commit, pin.path) is not None for pin in pins):
+        # A server that sends its whole history for the content has sent the commits, too.
+        if all(read_tree_id(repository, pin.commit, pin.path) is not None for pin in pins.values()):
+            check_trees(repository, pins)
             return
-        is_unable = NO_FILTER in failed.stderr or ErrorKind.UNADVERTISED in failed.kinds
-        if not is_unable:
+        if NO_FILTER not in failed.stderr and ErrorKind.UNADVERTISED not in failed.kinds:
             raise translate_error(failed, repository.url) from failed
-        commits = ", ".join(sorted({short_commit(pin.commit) for pin in pins}))
+        commits = ", ".join(sorted({short_commit(pin.commit) for pin in pins.values()}))
         reporter.warn(
             f"{repository.url} cannot prove that the locked files are those of {commits}: its server supports no "
             "filters; they match the tree and the digest in skills.lock"

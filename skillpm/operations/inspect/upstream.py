@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.core.versions import ANY, parse_version
+from skillpm.core.versions import ANY, is_newer, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.index_releases import Release
 from skillpm.formats.lockfile import LockedSkill
@@ -42,7 +42,7 @@ def find_newer_version(newest: AvailableVersion | None, compatible: LockedSkill,
     if (
         newest is None
         or newest.version == compatible.version
-        or (pin_reason and not _is_newer(newest.version, compatible.version))
+        or (pin_reason and not is_newer(newest.version, compatible.version))
     ):
         return ""
     return newest.version
@@ -54,9 +54,3 @@ def find_yank_reason(versions: Sequence[AvailableVersion] | Sequence[Release], v
         if item.yanked and item.version == version:
             return f"{sanitize(version, 40)} was yanked" + (f": {sanitize(item.reason)}" if item.reason else "")
     return ""
-
-
-def _is_newer(version: str, other: str) -> bool:
-    """Return whether a version is newer than another; False if one of them is not a version."""
-    parsed, parsed_other = parse_version(version), parse_version(other)
-    return parsed is not None and parsed_other is not None and parsed > parsed_other

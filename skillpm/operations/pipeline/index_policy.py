@@ -10,11 +10,13 @@ from shlex import quote
 
 from skillpm.core.names import SkillName
 from skillpm.core.text import pluralize
+from skillpm.core.versions import is_newer
 from skillpm.errors import RefusedError
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes
 from skillpm.formats.json_edit import insert_element
-from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.pin import IndexPin
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.pin import BundledPin, IndexPin
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
@@ -22,6 +24,7 @@ from skillpm.operations.context.scope_fetchers import configured_indexes, user_i
 from skillpm.operations.inspect.constraints import select_skills
 from skillpm.operations.pipeline.source_policy import find_explicit_sites
 from skillpm.requirements.source import IndexSource
+from skillpm.resolver.resolution import is_locked_unchanged
 from skillpm.settings import Settings
 
 MAX_NAMES = 3
@@ -186,3 +189,45 @@ def missing_index_message(scope: Scope, files: ProjectFiles, index: ConfiguredIn
         f"skills.lock requires the index `{index.name}`, which only your config.toml configures, so others cannot "
         f"sync; add {edit} in {scope.manifest}"
     )
+
+
+LOST_RELEASE_HINT = "nothing was changed; to use another index, name it: `skillpm install NAME --index INDEX`"
+
+
+def find_lost_releases(
+    scope: Scope, files: ProjectFiles, lockfile: Lockfile, fetchers: FetcherDispatcher
+) -> dict[SkillName, str]:
+    """Return a message for each skill whose index no longer lists what is locked, so that another would be taken.
+
+    That is a skill of the same name from another index or bundled with skillpm, or an older version. A server that
+    answers wrongly must not lead to either: only the user decides it, by changing the requirement or the indexes. A
+    version that is yanked is still listed, so an update may lead away from it.
+    """
+    if not any(isinstance(skill.pin, IndexPin) for skill in files.lockfile.skills.values()):
+        return {}
+    names = {index.url: index.name for index in configured_indexes(scope, fetchers.settings)}
+    messages = {}
+    for name, skill in sorted(lockfile.skills.items()):
+        old, source = files.lockfile.skills.get(name), files.requirements.get(name)
+        if old is None or not isinstance(old.pin, IndexPin) or old.pin.index not in names:
+            continue
+        is_unchanged = source is None or is_locked_unchanged(name, source, files.lockfile)
+        if not is_unchanged and not (isinstance(source, IndexSource) and not source.index):
+            continue
+        origin = f"`{name}` {old.version} is from the index {names[old.pin.index]}, which no longer lists it"
+        if isinstance(skill.pin, BundledPin):
+            messages[name] = f"{origin}, and skillpm bundles {skill.version}"
+        elif isinstance(skill.pin, IndexPin) and skill.pin.index != old.pin.index:
+            other = names.get(skill.pin.index, skill.pin.index)
+            messages[name] = f"{origin}, and the index {other} offers {skill.version}"
+        elif is_unchanged and is_newer(old.version, skill.version) and not _is_listed(name, old, fetchers):
+            messages[name] = f"{origin}; the newest there is {skill.version}"
+    return messages
+
+
+def _is_listed(name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher) -> bool:
+    if not isinstance(locked.pin, IndexPin) or "://" not in locked.pin.index:
+        source = IndexSource(name=name)
+    else:
+        source = IndexSource(name=name, index=locked.pin.index)
+    return any(item.version == locked.version for item in fetchers.versions({name: source}).get(name, ()))

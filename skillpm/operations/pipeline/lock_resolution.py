@@ -11,7 +11,12 @@ from skillpm.formats.pin import IndexPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import read_effective_cutoff
-from skillpm.operations.pipeline.index_policy import find_up_to_date, refuse_unconfigured
+from skillpm.operations.pipeline.index_policy import (
+    LOST_RELEASE_HINT,
+    find_lost_releases,
+    find_up_to_date,
+    refuse_unconfigured,
+)
 from skillpm.operations.pipeline.source_policy import check_sources, refuse_installed_sources
 from skillpm.requirements.source import PathSource
 from skillpm.resolver.candidates import ResolutionRequest
@@ -63,8 +68,18 @@ def resolve_lockfile(
         raise _outdated_error(scope, files, reasons, lock_policy)
     held = _find_held_folders(files, fetchers, selected, allow_missing=not lock_policy.locked)
     cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
+    upgrade = {*upgrade}
     request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
     lockfile = resolve(request, fetchers, files.lockfile).lockfile
+    while lost := find_lost_releases(scope, files, lockfile, fetchers):
+        if not lost.keys() <= upgrade:
+            message = next(message for name, message in lost.items() if name not in upgrade)
+            raise RefusedError(message, where=scope.lockfile, hint=LOST_RELEASE_HINT)
+        for message in lost.values():
+            fetchers.reporter.warn(f"{message}; it stays as it is locked")
+        upgrade -= lost.keys()
+        request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
+        lockfile = resolve(request, fetchers, files.lockfile).lockfile
     _check_versions(scope, files.lockfile, lockfile)
     if lock_policy.locked and lockfile != files.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
