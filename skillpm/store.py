@@ -1,4 +1,4 @@
-"""Content-addressed store of skills, shared by all projects of a user.
+"""Content-addressed store of skills, shared by all projects of a user, and what was proved of them.
 
 An entry is one file: a line with a checksum, a line of JSON that lists the files, then their bytes. One file rather
 than a folder, so that it is written by one rename and read by one open. Every read verifies every byte, so a damaged
@@ -17,6 +17,7 @@ from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder, wri
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.files import discard_file, translate_os_errors
+from skillpm.formats.pin import GitPin, Pin
 
 MAGIC = b"skillpm-tree 1 "
 
@@ -75,6 +76,38 @@ class Store:
                 discard_file(path)
             raise StoreDamaged(path)
         return tree
+
+
+class Proofs:
+    """Which locked git folders were proved: that the commit has this tree at this path, with this digest.
+
+    A tree is fetched by its id, and every byte is checked against it; but nothing in that says that it belongs to the
+    commit in the lockfile, which is what people read. Proving that costs a request. What was proved once on a machine
+    is remembered as an empty file in the cache.
+    """
+
+    def __init__(self, cache_dir: str) -> None:
+        self.folder = os.path.join(cache_dir, "proofs")
+
+    def path(self, pin: GitPin, digest: Digest) -> str:
+        """Return the path of a proof, whether it exists or not."""
+        from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
+
+        claim = f"{pin.url}\n{pin.commit}\n{pin.path}\n{pin.tree}\n{digest}"
+        return os.path.join(self.folder, sha256(claim.encode()).hexdigest())
+
+    def has(self, pin: Pin, digest: Digest) -> bool:
+        """Return whether nothing remains to be proved. Only git pins need it: others are checked as they are read."""
+        return not isinstance(pin, GitPin) or os.path.exists(self.path(pin, digest))
+
+    def add(self, pin: GitPin, digest: Digest) -> None:
+        """Record a proof. A failure is ignored: it costs a request later."""
+        path = self.path(pin, digest)
+        with suppress(OSError):
+            if os.path.exists(path):
+                record_use(path)
+            else:
+                write_cache_file(path, b"")
 
 
 def is_intact(path: str) -> bool:

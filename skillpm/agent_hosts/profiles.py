@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterable
 
-from skillpm.agent_hosts.known_agents import AGENTS_FILE, load_agents
+from skillpm.agent_hosts.known_agents import AGENTS_FILE, Agent, load_agents
 from skillpm.core.decoder import parse_json
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
-from skillpm.formats.agent_table import Agent
 from skillpm.formats.host_profile import HostProfile, ProfileRoot, read_profile
 
 PROFILES_DIR = os.path.join(os.path.dirname(AGENTS_FILE), "hosts")

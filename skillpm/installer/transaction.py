@@ -122,7 +122,8 @@ def finish(target: InstallTarget, journal: Journal, warn: Callable[[str], None])
     for role in ROLES:
         if role in journal.documents and role in target.documents:
             _write_document(target, role, journal.documents[role], warn)
-    remove_migrated_files(layout, journal.flat_files, warn)
+    if journal.flat_files:
+        remove_migrated_files(layout, journal.flat_files, warn)
     # Restored backups are deleted last, so that a failure of any step above loses nothing.
     for backup_id in journal.consumed_backups:
         _discard_restored_backup(layout, journal, backup_id, warn)

@@ -2,9 +2,15 @@
 
 from collections.abc import Sequence
 
-from skillpm.agent_hosts.known_agents import agent_folder, find_agents, is_present, load_agents, require_agent_folder
+from skillpm.agent_hosts.known_agents import (
+    Agent,
+    agent_folder,
+    find_agents,
+    is_present,
+    load_agents,
+    require_agent_folder,
+)
 from skillpm.core.values import Value
-from skillpm.formats.agent_table import Agent
 from skillpm.formats.json_edit import set_member
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files

@@ -27,13 +27,12 @@ from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
 from skillpm.fetchers.git.tree_proof import prove_trees
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
-from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.requirements.source import GitSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
-from skillpm.store import Store
+from skillpm.store import Proofs, Store
 
 
 class GitFetcher:

@@ -14,13 +14,12 @@ from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.git.repository_cache import GitCache
-from skillpm.fetchers.proofs import Proofs
 from skillpm.files import is_process_alive, read_text
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.pin import GitPin
 from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
-from skillpm.store import Store
+from skillpm.store import Proofs, Store
 
 Bucket = Literal["store", "git", "http", "search", "proofs"]
 BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search", "proofs": "proofs"}

@@ -5,14 +5,13 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
+from skillpm.agent_hosts.known_agents import Agent, agent_folder, is_present, load_agents
 from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.fetchers.base import variant_of
 from skillpm.foreign_formats.content_hashes import HashedFile
 from skillpm.foreign_formats.gh import is_from_gh
-from skillpm.formats.agent_table import Agent
 from skillpm.installer.disk_state import digest_folder, walk_files
 from skillpm.installer.links.state import is_link
 from skillpm.installer.skill_file import read_skill_file

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
-from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
@@ -33,6 +32,7 @@ from skillpm.operations.pipeline.index_policy import (
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.store import Proofs
 
 MAX_AGENTS_NAMED = 4
 

@@ -8,7 +8,6 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, OfflineError, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
-from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.staging import LiveLink, SkillContent
@@ -22,6 +21,7 @@ from skillpm.operations.pipeline.plan import InstallPlan
 from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
+from skillpm.store import Proofs
 
 
 def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: FetcherDispatcher) -> PlannedChange:

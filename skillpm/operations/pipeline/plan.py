@@ -9,7 +9,6 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.proofs import Proofs
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
@@ -34,7 +33,7 @@ from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_li
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.settings import Settings
-from skillpm.store import Store
+from skillpm.store import Proofs, Store
 
 
 class InstallPlan(Value):
