@@ -94,16 +94,18 @@ class SkillService:
         return self._describe_skills(self._refresh_visible_cards())
 
     def find(self, name: str, *, guess: bool = False) -> Card:
-        """Return the skill with this name, or the only one whose name contains it.
+        """Return the skill with this name, in whatever case.
 
-        `guess` returns the first of several matches, as some hosts do. Raises `SkillForbidden` for a denied name,
-        `AmbiguousSkillName` for several matches, and `SkillNotFound`, with suggestions, for none.
+        `guess` also takes the first skill whose name contains it or is contained in it, as one host does.
+
+        Raises `SkillForbidden` for a denied name, `AmbiguousSkillName` for several matches, and `SkillNotFound`, with
+        suggestions, for none.
         """
         visible = self._visible_skills
         decision = visible.permissions.rules.decide(name.strip())
         if decision.action == "deny":
             raise SkillForbidden(name.strip(), decision)
-        matches = find_by_name(name, visible.cards) or tuple(
+        matches = find_by_name(name, visible.cards, allow_partial=guess) or tuple(
             card for card in visible.cards.values() if card.declared == name
         )
         if len(matches) > 1 and not guess:

@@ -9,20 +9,20 @@ from skillpm.registry.card import Card, McpServer
 MAX_SUGGESTIONS = 3
 
 
-def find_by_name(name: str, cards: Mapping[str, Card]) -> tuple[Card, ...]:
+def find_by_name(name: str, cards: Mapping[str, Card], *, allow_partial: bool = False) -> tuple[Card, ...]:
     """Return the skills that a name may mean.
 
-    That is the skill with exactly this name, else those that differ only in case, else those whose name contains it or
-    is contained in it. An empty name matches nothing.
+    That is the skill with exactly this name, else those that differ only in case, else, with `allow_partial`, those
+    whose name contains it or is contained in it. An empty name matches nothing.
     """
     exact = cards.get(name)
     if exact is not None or not name.strip():
         return () if exact is None else (exact,)
     folded = name.strip().casefold()
     same_name = tuple(card for key, card in cards.items() if key.casefold() == folded)
-    return same_name or tuple(
-        card for key, card in cards.items() if folded in key.casefold() or key.casefold() in folded
-    )
+    if same_name or not allow_partial:
+        return same_name
+    return tuple(card for key, card in cards.items() if folded in key.casefold() or key.casefold() in folded)
 
 
 def search_text(card: Card) -> str:
@@ -43,10 +43,11 @@ def search_cards(query: str, texts: Iterable[tuple[str, Card]]) -> tuple[Card, .
 
 
 def suggest_names(name: str, cards: Mapping[str, Card], texts: Iterable[tuple[str, Card]]) -> tuple[str, ...]:
-    """Return up to three similar names: first those a typo away, then the results of a search."""
+    """Return up to three similar names: a typo away, containing it or contained in it, or found by a search."""
     near = closest_matches(name.casefold(), cards)
     matching = (card.name for card in search_cards(name.replace("-", " "), texts))
-    return tuple(dict.fromkeys([*near, *matching]))[:MAX_SUGGESTIONS]
+    partial = (card.name for card in find_by_name(name, cards, allow_partial=True))
+    return tuple(dict.fromkeys([*near, *partial, *matching]))[:MAX_SUGGESTIONS]
 
 
 def _rank(card: Card, words: Iterable[str]) -> int:

@@ -27,15 +27,19 @@ mine   [unmanaged] By hand.
     assert [row["name"] for row in scene.json_output("list")["skills"]] == ["mine"]
 
 
-def test_load_says_which_skill_it_took_for_a_name_that_none_has(project: CommandSandbox) -> None:
+def test_load_suggests_a_similar_skill_and_loads_none(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
-    for name in ("code-revie", "code-reviewer"):
-        taken = project.run("load", name)
-        assert taken.stderr == f"no skill named `{name}`; loaded `code-review`\n"
-        assert taken.stdout == project.run("load", "code-review").stdout
+    for name in ("code-revie", "code-reviewer", "code-review-security"):
+        assert project.output("load", name) == expected_output(f"""\
+! error: skill `{name}` not found
+!   hint: did you mean `code-review`?
+[1]
+""")
     assert project.run("load", "Code-Review").stderr == ""
-    assert project.json_output("load", "code-revie")["name"] == "code-review"
+    assert project.run("load", "code-revie", "--style", "supercode").stderr == (
+        "no skill named `code-revie`; loaded `code-review`\n"
+    )
 
 
 def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSandbox) -> None:

@@ -3,6 +3,7 @@
 Two requests of a few kB, made beside the fetch of the content.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -68,11 +69,11 @@ def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) ->
 
 @contextmanager
 def _open_temporary(repository: Repository) -> Iterator[Repository]:
-    """Open an empty cache beside that of a repository, whose lock is held.
+    """Open an empty cache inside that of a repository, whose lock protects both.
 
     Git takes a commit in a cache as the promise that its trees are there, too; here only some of them are.
     """
-    path = f"{repository.path.removesuffix('.git')}.proof.git"
+    path = os.path.join(repository.path, "proof")
     with translate_os_errors("write to the git cache", path):
         remove_tree(path)
         create_repository(path, repository.url)
