@@ -32,6 +32,13 @@ def _exit_on_signals() -> None:
             signal.signal(getattr(signal, name), exit_on_signal)
 
 
+def _read_project(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Return the only value of --project: click would take the last of several, and leave the others out."""
+    if len(values) > 1:
+        raise UsageError("--project can be given only once", hint="run the command once for each project")
+    return values[0] if values else None
+
+
 def read_scope_flags(flags: Mapping[str, Any]) -> tuple[bool, str]:
     """Return --global and --project. Raises `UsageError` if both were given."""
     user, project = flags["user"], flags["project"] or ""
@@ -95,7 +102,7 @@ output_options = combine_options(
 scope_options = combine_options(
     output_options,
     click.option("-g", "--global", "user", is_flag=True, help="Use the user scope (~/.agent-skills)."),
-    click.option("--project", metavar="DIR", help="Use the project in DIR."),
+    click.option("--project", metavar="DIR", multiple=True, callback=_read_project, help="Use the project in DIR."),
 )
 
 

@@ -318,3 +318,33 @@ def test_litter_that_came_with_a_skill_belongs_to_it_and_other_litter_is_not_an_
     project.run("update", check=True)
     assert project.read(".agent-skills/pdf/.DS_Store") == "\0Bud1"
     assert project.output("verify") == "! 1 of 1 skill matches the lockfile\n"
+
+
+@pytest.mark.parametrize("words", [["sync"], ["sync", "--frozen"], ["install"]])
+def test_ci_without_a_project_is_an_error(scene: CommandSandbox, words: list[str]) -> None:
+    scene.run("install", "-g", "testing", check=True)
+    (scene.work / "skills.json").unlink(missing_ok=True)
+    refused = expected_output("""\
+! error: no skills.json found here or above
+!   where: WORK
+!   hint: CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g
+[1]
+""")
+
+    assert scene.output(*words, env={"CI": "true"}) == refused
+    assert scene.run(*words, "-g", env={"CI": "true"}).code == 0
+    home = str(scene.home / ".agent-skills")
+    assert (
+        scene.run(
+            *words, env={"CI": "true", "SKILLPM_HOME": home, "SKILLPM_CONFIG_DIR": str(scene.home / ".config/skillpm")}
+        ).code
+        == 0
+    )
+
+
+def test_two_projects_at_once_are_refused(scene: CommandSandbox) -> None:
+    assert scene.output("sync", "--project", "a", "--project", "b") == expected_output("""\
+! error: --project can be given only once
+!   hint: run the command once for each project
+[2]
+""")

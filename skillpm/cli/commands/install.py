@@ -13,6 +13,7 @@ from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
+from skillpm.operations.context.project_files import require_project_in_ci
 from skillpm.operations.context.scope import is_in_repository
 from skillpm.operations.install.add import install
 from skillpm.operations.install.request import InstallRequest, format_skill_spec
@@ -69,6 +70,7 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
         source_options = ("alias", "all_skills", "link", "path", "branch", "tag", "rev", "version")
         if list_only or any(call.flags[name] for name in source_options):
             raise UsageError("a SPEC is missing", hint="run `skillpm install --help`")
+        require_project_in_ci(call.scope, call.context.settings)
         print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
         return
     request = _build_request(specs, call.flags)

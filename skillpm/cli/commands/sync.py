@@ -5,6 +5,7 @@ import click
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
 from skillpm.cli.change_output import print_change
 from skillpm.cli.options import Invocation
+from skillpm.operations.context.project_files import require_project_in_ci
 from skillpm.operations.install.sync import sync
 
 
@@ -27,6 +28,7 @@ def command(call: Invocation) -> None:
     Skills that are new in skills.json are locked first.
     """
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
+    require_project_in_ci(scope, call.context.settings)
     result = sync(scope, call.context, options)
     if scope.is_fallback:
         call.console.print_message("no skills.json found here or above; used the user scope (as -g does)")

@@ -8,7 +8,7 @@ from typing import TypeVar
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.errors import DocumentChanged
+from skillpm.errors import DocumentChanged, NotFoundError
 from skillpm.files import read_text
 from skillpm.formats.lockfile import Lockfile, read_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST, KNOWN_KEYS, Manifest, read_manifest
@@ -140,3 +140,18 @@ def require_project_manifest(scope: Scope, settings: Settings) -> None:
             error = missing_manifest(os.path.join(folder, MANIFEST), count, "skillpm init")
             error.hint += "; use `-g` for user scope"
             raise error
+
+
+def require_project_in_ci(scope: Scope, settings: Settings) -> None:
+    """Raise `NotFoundError` in CI if user scope applies only because there is no project.
+
+    A job that runs in the wrong folder would otherwise install nothing and succeed. The variables that choose another
+    user scope are a choice, too.
+    """
+    is_chosen = any(settings.environ.get(name) for name in ("SKILLPM_HOME", "SKILLPM_CONFIG_DIR"))
+    if scope.is_fallback and settings.ci and not is_chosen:
+        raise NotFoundError(
+            "no skills.json found here or above",
+            where=settings.working_directory,
+            hint="CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g",
+        )
