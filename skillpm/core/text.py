@@ -38,7 +38,14 @@ _LEGITIMATE = (
 HIDDEN = re.compile(_CANDIDATE + "".join(f"(?<!{pattern})" for pattern in _LEGITIMATE))
 
 SURROGATES = re.compile("[\ud800-\udfff]")
-USER_INFO = re.compile(r"(?<=://)([^/\s]*)@")
+# A login name and perhaps a password before the `@` of a URL. With a `:` that does not begin a port, everything up to
+# the `@` is the password, also with a `/` or a blank in it (base64 has `/`); likewise in `user:password@host:path`, and
+# behind a single slash.
+USER_INFO = re.compile(
+    r"(?<=://)(?:[^/\s]*|[^\s/@:]*:(?!\d{1,5}(?:[/?#\s]|$))[^@\n]*)@"
+    r"|(?<=:/)(?!/)[^\s/@:]+:[^@\n]*@"
+    r"|(?<![\w./:@-])[\w.+-]+:[^\s@:]+@(?=[\w.-]+:)"
+)
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -51,15 +58,14 @@ def sanitize(text: str, limit: int = 200) -> str:
 
     Credentials in URLs are masked.
     """
-    if "://" in text:
-        text = redact_credentials(text)
+    text = redact_credentials(text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def redact_credentials(text: str) -> str:
     """Return text with the user info of every URL masked."""
-    return USER_INFO.sub(_mask, text) if "://" in text else text
+    return USER_INFO.sub(_mask, text) if "@" in text and ":" in text else text
 
 
 def is_encodable(text: str) -> bool:
@@ -74,7 +80,7 @@ def one_line(text: str) -> str:
 
 def _mask(match: re.Match[str]) -> str:
     # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it.
-    is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match[1]
+    is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match.group()
     return match.group() if is_login else "***@"
 
 

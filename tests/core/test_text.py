@@ -46,6 +46,14 @@ def test_long_text_is_cut_at_the_limit() -> None:
         ("https://host/r@skill", "https://host/r@skill"),
         ("git@host:o/r.git", "git@host:o/r.git"),
         ("owner/repo@skill", "owner/repo@skill"),
+        ("https://host:8080/r@skill", "https://host:8080/r@skill"),
+        ("https://user:S3CR3T/Q@host/x.git", "https://***@host/x.git"),
+        ("https://user:S3 CR3T@host/x.git is", "https://***@host/x.git is"),
+        ("https:/user:S3CR3T@host/x.git", "https:/***@host/x.git"),
+        ("user:S3CR3T/Q==@host:x.git", "***@host:x.git"),
+        ("skills.pdf: expected a range, got x@y", "skills.pdf: expected a range, got x@y"),
+        ("use acme/skills@pdf: it is a skill", "use acme/skills@pdf: it is a skill"),
+        ("bundled:pdf@1.0", "bundled:pdf@1.0"),
     ],
 )
 def test_credentials_in_urls_are_never_shown(text: str, shown: str) -> None:
