@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from io import BufferedReader
 from typing import NewType
 
 from skillpm.errors import DocumentError
@@ -24,6 +25,13 @@ def content_hash(data: bytes) -> str:
     from hashlib import sha256  # noqa: PLC0415
 
     return sha256(data).hexdigest()
+
+
+def stream_hash(file: BufferedReader) -> str:
+    """Return the SHA-256 of an open file in hex, without holding it in memory."""
+    from hashlib import file_digest  # noqa: PLC0415
+
+    return file_digest(file, "sha256").hexdigest()
 
 
 def is_content_hash(value: object) -> bool:

@@ -64,6 +64,14 @@ def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError,
     return _normalize_parts(scheme.lower(), rest, url, error_type, where)
 
 
+# Names of query parameters that carry a credential: of forges, object stores (signed addresses) and web services.
+SECRET_PARAMETER = re.compile(
+    r"(?:^|[&;])((?:(?:access|private|auth|job|id|refresh|security|x-amz-security|x-goog-security)[-_]?token|token|api[-_]?key"
+    r"|secret|password|passwd|pwd|authorization|sig|signature|(?:x-amz|x-goog)-(?:signature|credential)))=",
+    re.IGNORECASE,
+)
+
+
 def normalize_web_url(text: str, *, error_type: type[SkillpmError] = UsageError, where: str = "") -> str:
     """Return a validated URL of an archive, a file or a site as documents store it: without user info."""
     url = text.strip()
@@ -76,6 +84,14 @@ def normalize_web_url(text: str, *, error_type: type[SkillpmError] = UsageError,
     host = authority.rpartition("@")[2].lower()
     if problem := host_problem(host):
         raise error_type(f"invalid URL `{sanitize(url)}`: {problem}", where=where)
+    address, _, query = path.partition("?")
+    if match := SECRET_PARAMETER.search(query):
+        # The address goes into the manifest, the lockfile and the receipt, and to the log of every machine.
+        raise error_type(
+            f"the address {sanitize(f'{scheme}://{host}{address}')} has a credential in its query: `{match[1]}`",
+            where=where,
+            hint="documents store no credentials; put it into ~/.netrc, or use an index with a token",
+        )
     return f"{scheme.lower()}://{host}{path}"
 
 

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Literal
 
-from skillpm.core.digest import Digest, compute_digest, content_hash
+from skillpm.core.digest import Digest, compute_digest, content_hash, stream_hash
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
@@ -13,6 +13,7 @@ from skillpm.installer.stat_cache import StatCache
 
 # Written by programs that run in a skill, or by the Finder: not the user's work, so they are not edits.
 IGNORED_NAMES = frozenset(["__pycache__", ".DS_Store"])
+MAX_READ_SIZE = 25_000_000  # larger files, which no skill has by default, are hashed in pieces
 HAS_EXECUTABLE_BITS = os.name == "posix"
 
 
@@ -138,7 +139,7 @@ def _hash_entry(entry: os.DirEntry[str]) -> str:
         return "special"
     try:
         with open(entry.path, "rb") as file:
-            return content_hash(file.read())
+            return stream_hash(file) if entry.stat().st_size > MAX_READ_SIZE else content_hash(file.read())
     except PermissionError:
         return "unreadable"
     except FileNotFoundError:

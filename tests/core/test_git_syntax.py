@@ -276,3 +276,19 @@ def test_an_ordinary_name_may_be_a_ref(ref: str) -> None:
 )
 def test_names_that_git_reads_differently_are_not_refs(ref: str) -> None:
     assert not is_ref(ref)
+
+
+@pytest.mark.parametrize(
+    "query", ["token=S3CRET", "v=2&X-Amz-Signature=S3CRET", "sv=1&sig=S3CRET", "ACCESS_TOKEN=S3CRET"]
+)
+def test_a_credential_in_a_query_is_refused_and_not_shown(query: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        normalize_web_url(f"https://host.example/skill.tar.gz?{query}")
+
+    assert "has a credential in its query" in caught.value.message
+    assert "S3CRET" not in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_other_queries_are_part_of_an_address() -> None:
+    address = "https://host.example/skill.tar.gz?version=2&tokenizer=bpe&format=signature-v4"
+    assert normalize_web_url(address) == address
