@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest, compute_digest, is_content_hash
 from skillpm.core.names import SkillName, path_problem
+from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
@@ -68,7 +69,7 @@ def read_receipt(text: str, file: str) -> Receipt:
     return Receipt(
         skills=believed,
         disbelieved=tuple(sorted(skills.keys() - believed.keys())),
-        links={folder: _read_links(node) for folder, node in top.require("links").items()},
+        links={_check_folder(folder, node): _read_links(node) for folder, node in top.require("links").items()},
         inherited=read_by_name(top.get("inherited"), read_legacy_metadata),
         copies=read_by_name(top.get("copies"), JsonNode.digest),
         folders=top.texts_or_empty("folders"),
@@ -150,6 +151,13 @@ def _raise_invalid_file(node: JsonNode) -> NoReturn:
         if (part := node.get(key)) is not None:
             read(part)
     node.raise_expected("a file")
+
+
+def _check_folder(folder: str, node: JsonNode) -> str:
+    """Return the name of an agent folder; whether it is one is checked where it is used (`InstallTarget`)."""
+    if not folder or HIDDEN.search(folder):
+        node.raise_expected("the links of a folder")
+    return folder
 
 
 def _read_links(node: JsonNode) -> dict[SkillName, str]:

@@ -77,7 +77,7 @@ links = st.dictionaries(names, st.sampled_from(LINK_KINDS), min_size=1, max_size
 receipts = st.builds(
     Receipt,
     skills=st.dictionaries(names, installed_skills, max_size=3),
-    links=st.dictionaries(texts, links, max_size=2),
+    links=st.dictionaries(folders, links, max_size=2),
     folders=st.lists(texts, max_size=2).map(lambda found: tuple(sorted(found))),
     inherited=st.dictionaries(
         names,

@@ -213,3 +213,9 @@ def test_an_entry_that_does_not_add_up_is_as_good_as_lost(old: str, new: str) ->
     assert len(read.disbelieved) == 1
     assert read.skills == {name: skill for name, skill in RECEIPT.skills.items() if name not in read.disbelieved}
     assert read.links == RECEIPT.links
+
+
+@pytest.mark.parametrize("folder", ["", "\\u0000", "a\\u0000b", "\\u202e"])
+def test_a_folder_that_no_system_can_have_is_an_error(folder: str) -> None:
+    with pytest.raises(DocumentError, match="expected the links of a folder"):
+        read_receipt(TEXT.replace('".claude/skills"', f'"{folder}"'), "receipt.json")

@@ -44,11 +44,11 @@ def check_redirect(from_url: str, to_url: str) -> None:
         raise _invalid_address_error(from_url, to_url, problem)
     if httpx.URL(from_url).scheme == "https" and url.scheme == "http":
         raise FetchError(f"{sanitize(from_url)} points from https to http: {sanitize(to_url)}", hint=REDIRECT_HINT)
-    if any(_is_private(address) for address in _resolve_host(url.host)):
+    if any(is_private_address(address) for address in _resolve_host(url.host)):
         addresses = _resolve_host(httpx.URL(from_url).host)
         # A private server may point to its own network. All of its addresses have to be private: anyone can add a
         # private address to a public host name.
-        if not addresses or not all(_is_private(address) for address in addresses):
+        if not addresses or not all(is_private_address(address) for address in addresses):
             raise FetchError(
                 f"{sanitize(from_url)} points into the local network: {sanitize(to_url)}", hint=REDIRECT_HINT
             )
@@ -68,6 +68,20 @@ def _resolve_host(host: str) -> set[str]:
         return set()
 
 
-def _is_private(address: str) -> bool:
-    """Return whether an address is not reachable from the internet (this machine, private networks)."""
-    return not ipaddress.ip_address(address).is_global
+# Prefixes whose addresses contain an IPv4 address, and where it begins: IPv4-compatible (RFC 4291), NAT64 (RFC 6052,
+# RFC 8215) and 6to4 (RFC 3056). A gateway may pass them on to that address.
+EMBEDDED_IPV4 = (("::/96", 12), ("64:ff9b::/96", 12), ("64:ff9b:1::/48", 12), ("2002::/16", 2))
+
+
+def is_private_address(address: str) -> bool:
+    """Return whether an address is not, or not only, one of the internet: this machine, private networks, groups."""
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        for prefix, start in EMBEDDED_IPV4:
+            if parsed in ipaddress.IPv6Network(prefix):
+                return is_private_address(str(ipaddress.IPv4Address(parsed.packed[start : start + 4])))
+        if parsed.ipv4_mapped is not None:
+            return is_private_address(str(parsed.ipv4_mapped))
+        if parsed.is_site_local:
+            return True
+    return parsed.is_multicast or not parsed.is_global
