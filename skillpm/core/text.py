@@ -1,12 +1,14 @@
 """Text from outside, made safe to print: one line, no escape sequences, no hidden characters, no credentials."""
 
 import re
+from collections.abc import Callable, Iterator
+from functools import cache
 
 # Characters that move the cursor, hide text, reorder it or look like nothing: C0, DEL and C1 controls, bidi marks, line
 # separators, surrogates, blank letters, and all of Unicode's Default_Ignorable_Code_Point
 # (https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt), by which four bits of a hidden text can be
 # attached to each visible letter.
-_CANDIDATE = (
+_CANDIDATES = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U00013455\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -34,8 +36,36 @@ _LEGITIMATE = (
     r"\u2800(?=[\u2800-\u28ff])",
     r"[\U00013000-\U0001342f][\U00013430-\U00013455]",
 )
-# The candidates come first: the expression is then as fast as a character class.
-HIDDEN = re.compile(_CANDIDATE + "".join(f"(?<!{pattern})" for pattern in _LEGITIMATE))
+
+
+class HiddenCharacters:
+    """Finds and replaces hidden characters, with the methods of a compiled pattern."""
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield each hidden character."""
+        return (match for match in _CANDIDATES.finditer(text) if not _is_legitimate(match))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first hidden character, or None."""
+        return next(self.finditer(text), None)
+
+    def sub(self, replace: Callable[[re.Match[str]], str], text: str) -> str:
+        """Return text with each hidden character replaced."""
+        return _CANDIDATES.sub(lambda match: match.group() if _is_legitimate(match) else replace(match), text)
+
+
+HIDDEN = HiddenCharacters()
+
+
+def _is_legitimate(match: re.Match[str]) -> bool:
+    return not match.group().isascii() and _legitimate_pattern().match(match.string, match.end()) is not None
+
+
+@cache
+def _legitimate_pattern() -> re.Pattern[str]:
+    # Compiled on first use: that takes longer than all of a short command.
+    return re.compile("|".join(f"(?<={pattern})" for pattern in _LEGITIMATE))
+
 
 SURROGATES = re.compile("[\ud800-\udfff]")
 # A login name and perhaps a password before the `@` of a URL. With a `:` that does not begin a port, everything up to

@@ -158,4 +158,4 @@ def _is_true(value: Any) -> bool:
 
 def _clean(value: Any, limit: int) -> str:
     """Return text as one line without hidden characters; empty for any other type."""
-    return HIDDEN.sub("", one_line(value))[:limit].strip() if isinstance(value, str) else ""
+    return HIDDEN.sub(lambda _: "", one_line(value))[:limit].strip() if isinstance(value, str) else ""

@@ -53,8 +53,8 @@ def derive_description(text: str) -> str:
     """Return the first heading and paragraph of Markdown as one line, cut at the maximum length of a description."""
     heading, paragraph = first_heading_and_paragraph(text)
     paragraph = LINK.sub(r"\1", paragraph[:MAX_PARAGRAPH_LENGTH])
-    heading = one_line(HIDDEN.sub("", one_line(heading))).rstrip(".:!? ")
-    words = ". ".join(part for part in (heading, HIDDEN.sub("", one_line(paragraph))) if part)
+    heading = one_line(HIDDEN.sub(lambda _: "", one_line(heading))).rstrip(".:!? ")
+    words = ". ".join(part for part in (heading, HIDDEN.sub(lambda _: "", one_line(paragraph))) if part)
     if len(words) <= MAX_DESCRIPTION_LENGTH:
         return words
     cut = words[: MAX_DESCRIPTION_LENGTH - 1]

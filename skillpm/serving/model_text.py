@@ -7,8 +7,6 @@ import re
 
 from skillpm.core.text import HIDDEN, one_line
 
-# People do not see such characters, and models read them, so they are used to smuggle instructions.
-HIDDEN_EXCEPT_WHITESPACE = re.compile(rf"(?![\n\t]){HIDDEN.pattern}")
 CLOSING_TAG = re.compile(r"<(\s*/\s*(?:skill|available_skills))", re.IGNORECASE)
 
 
@@ -16,7 +14,8 @@ def sanitize_text(text: str) -> str:
     """Return a text without control characters, other than line breaks and tabs, and without hidden ones."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return HIDDEN_EXCEPT_WHITESPACE.sub("", text.replace("\r\n", "\n"))
+    # People do not see such characters, and models read them, so they are used to smuggle instructions.
+    return HIDDEN.sub(lambda match: match.group() if match.group() in "\n\t" else "", text.replace("\r\n", "\n"))
 
 
 def sanitize_line(text: str) -> str:

@@ -44,7 +44,7 @@ def _quoted(text: str) -> str:
 
 
 def unseen(text: str) -> set[str]:
-    return set(HIDDEN.findall(text)) - {"\n", "\t"}
+    return {match.group() for match in HIDDEN.finditer(text)} - {"\n", "\t"}
 
 
 @pytest.mark.parametrize("style", RENDERERS)

@@ -20,7 +20,6 @@ from skillpm.core.text import HIDDEN
 HEADINGS = {f"h{level}": f"h{min(level + 1, 6)}" for level in range(1, 7)}  # <h1> is the name of the skill
 ALIGNMENTS = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
 CELLS = {"td", "th"}
-HIDDEN_EXCEPT_WHITESPACE = re.compile(r"(?![\n\t])" + HIDDEN.pattern)
 ALLOWED_TAGS = {
     *("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong"),
     *("s", "a", "span", "table", "thead", "tbody", "tr", *CELLS),
@@ -38,10 +37,12 @@ def render_safe_html(markdown: str) -> str:
 
 def escape_hidden_text(text: str) -> str:
     """Replace characters that hide or reorder text by visible escapes, except line breaks and tabs."""
-    return HIDDEN_EXCEPT_WHITESPACE.sub(_escape_match, text)
+    return HIDDEN.sub(_escape_match, text)
 
 
 def _escape_match(match: re.Match[str]) -> str:
+    if match.group() in "\n\t":
+        return match.group()
     return match.group().encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
