@@ -82,6 +82,21 @@ def test_a_commit_or_path_that_does_not_exist_is_refused(
     assert not victim.exists(".agent-skills/pdf")
 
 
+def test_a_server_without_filters_does_not_excuse_a_commit_that_it_does_not_have(
+    project: Project, server: GitServer, tmp_path: Path
+) -> None:
+    plain = Repository.create(tmp_path / "plain", partial_clone=False)
+    plain.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    project.run("install", f"{server.serve('plain', plain)}@pdf", check=True)
+    victim = project.clone(tmp_path / "victim")
+    forge(victim, commit="0" * 39 + "1")
+
+    for cache in (victim.cache, project.cache):
+        result = victim.run("sync", "--frozen", env={"SKILLPM_CACHE_DIR": str(cache)})
+        assert (result.code, "cannot prove" in result.stderr) == (1, False), result.stderr
+    assert not victim.exists(".agent-skills/pdf")
+
+
 def test_what_was_proved_once_is_not_proved_again(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:

@@ -139,7 +139,8 @@ def _finish(
         if all(read_tree_id(repository, pin.commit, pin.path) is not None for pin in pins.values()):
             check_trees(repository, pins)
             return
-        if NO_FILTER not in failed.stderr and ErrorKind.UNADVERTISED not in failed.kinds:
+        is_unable = NO_FILTER in failed.stderr or ErrorKind.UNADVERTISED in failed.kinds
+        if not is_unable or ErrorKind.OBJECT_MISSING in failed.kinds:
             raise translate_error(failed, repository.url) from failed
         commits = ", ".join(sorted({short_commit(pin.commit) for pin in pins.values()}))
         reporter.warn(
