@@ -238,6 +238,19 @@ def test_the_journal_of_a_checkout_is_never_executed(project: CommandSandbox, wo
     assert not project.exists(JOURNAL)
 
 
+@pytest.mark.parametrize("folder", ["rejected", "left", "staging", "trash", "backup"])
+def test_a_link_in_a_checkout_leads_no_journal_out_of_the_project(project: CommandSandbox, folder: str) -> None:
+    forge_change(project)
+    outside = project.root / "outside"
+    outside.mkdir()
+    place = project.work / HERE / ".skillpm" / folder
+    subprocess.run(["rm", "-rf", str(place)], check=True)
+    place.symlink_to(outside, target_is_directory=True)
+
+    assert "is a link that points outside the project" in project.output("sync")
+    assert list(outside.iterdir()) == []
+
+
 def test_readers_do_not_see_what_the_journal_of_a_checkout_promises(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(f"{HERE}/.skillpm/staging/pdf", make_skill("pdf", "Evil.")))
     inode = (project.work / HERE / ".skillpm/staging/pdf").stat().st_ino

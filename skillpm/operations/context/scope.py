@@ -188,7 +188,8 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
 
 def _refuse_escaping_links(layout: Layout, root: str) -> None:
     """Raise `ConflictError` if a folder that will be written to is a link that leads out of its root."""
-    for path in (layout.directory, layout.internal_dir, layout.staging, layout.trash, layout.backups):
+    inner = (layout.staging, layout.trash, layout.backups, layout.rejected, layout.undeletable)
+    for path in (layout.directory, layout.internal_dir, *inner):
         _refuse_escaping_link(path, root)
 
 
