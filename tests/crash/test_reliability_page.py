@@ -3,21 +3,19 @@
 Whether a sentence is true is for its test to say; what can be compared here is: figures, and the names of commands.
 """
 
-import ast
 import re
-from pathlib import Path
 
 import pytest
 from crash.stories import STORIES
 from crash.test_bit_flips import COUNT as FLIPS
 from crash.test_kill_sweep import KILLS
+from kit.page_sentences import find_missing_tests, find_unmatched, read_sentences
 from skillmd.test_slow_input import INPUTS as SLOW_INPUTS
 
 from skillpm.fetchers.git.limits import memory_limit
 from skillpm.fetchers.retry import MAX_ATTEMPTS, RETRYABLE_STATUSES
 from skillpm.settings import read_settings
 
-ROOT = Path(__file__).parents[2]
 SWEEP = "crash/test_kill_sweep.py::test_a_command_killed_at_any_change"
 FLUSHED = "crash/test_flushing.py::test_everything_is_flushed_before"
 CROWD = "crash/test_crowd.py::test_concurrent_commands"
@@ -192,26 +190,12 @@ FIGURES: dict[str, list[float]] = {
 }
 
 
-def sentences(page: str) -> list[str]:
-    """Return the sentences of a page and the rows of its tables, without headings and console blocks."""
-    text = re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL)
-    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=\d+\. |\| )", text)]
-    found = []
-    for block in blocks:
-        if block.startswith("| "):
-            found.append(block.strip("| "))
-        elif block and not block.startswith(("#", "|---")):
-            found += re.split(r"(?<=\.)\s+(?=[A-Z`\[])", re.sub(r"^\d+\. ", "", block))
-    return [sentence.partition(" |---")[0] for sentence in found if not sentence.startswith("Damage | Result")]
-
-
 def page_sentences() -> list[str]:
-    return sentences((ROOT / "docs/reliability.md").read_text(encoding="utf-8"))
+    return read_sentences("docs/reliability.md")
 
 
 def test_every_sentence_has_a_test() -> None:
-    assert [line for line in page_sentences() if not line.startswith(tuple(TESTS))] == []
-    assert [start for start in TESTS if not any(line.startswith(start) for line in page_sentences())] == []
+    assert find_unmatched(page_sentences(), TESTS) == ([], [])
 
 
 @pytest.mark.parametrize("start", FIGURES)
@@ -230,10 +214,5 @@ def test_the_commands_that_are_killed_are_the_ones_that_are_named() -> None:
     assert {code.partition(" --")[0] for code in re.findall(r"`([^`]+)`", sentence)} == killed
 
 
-@pytest.mark.parametrize("named", sorted({name for names in TESTS.values() for name in names}))
-def test_every_named_test_exists(named: str) -> None:
-    path, _, name = named.partition("::")
-    file = ROOT / (path if path.startswith("bench/") else f"tests/{path}")
-    functions = [node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)]
-
-    assert any(function.startswith(name or "main") for function in functions)
+def test_every_named_test_exists() -> None:
+    assert find_missing_tests({name for names in TESTS.values() for name in names}) == []
