@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -74,12 +75,12 @@ def main() -> None:
         measure("a bare scandir and stat", options.n, lambda: looked(root))
         for agent, layout in (("cline", "dir"), ("agentskills", "tree")):
             cache = HeadCache(rest=0)
-            measure(f"discover, layout {layout}", options.n, lambda agent=agent: discover(agent, settings=settings))
+            measure(f"discover, layout {layout}", options.n, partial(discover, agent, settings=settings))
             discover(agent, settings=settings, cache=cache)
             measure(
                 f"discover, layout {layout}, nothing changed",
                 options.n,
-                lambda agent=agent, cache=cache: discover(agent, settings=settings, cache=cache),
+                partial(discover, agent, settings=settings, cache=cache),
             )
         measure("the same files in one thread", options.n, lambda: [HeadCache().read(path) for path in paths])
         with ThreadPoolExecutor(4) as threads:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kit import Repository, Sandbox, skill, under
+from kit import Repository, Sandbox, make_skill, prefix_paths
 
 COUNT = 30
 MOST = 1.5
@@ -35,12 +35,12 @@ def world(base: Path) -> Sandbox:
     """Make a project that asks for thirty skills of ten files from one repository; the caches are warm."""
     repository = Repository.create(base / "upstream")
     for number in range(COUNT):
-        files = skill(f"skill-{number:02}", body="body\n" * 200)
-        files |= {f"references/{page}.md": f"page {page} of {number}\n" * 300 for page in range(9)}
-        repository.write(under(f"skills/skill-{number:02}", files))
+        files = make_skill(f"skill-{number:02}", body="body\n" * 200)
+        files |= {f"references/{page}.md": (f"page {page} of {number}\n" * 300).encode() for page in range(9)}
+        repository.write(prefix_paths(f"skills/skill-{number:02}", files))
     repository.commit("all")
     sandbox = Sandbox(base / "world")
-    sandbox.warm = False
+    sandbox.use_fork_server = False
     sandbox.git_config("[safe]\n\tdirectory = *\n")
     wanted = {
         f"skill-{number:02}": {"git": repository.file_url, "path": f"skills/skill-{number:02}"}

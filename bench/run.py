@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kit import Repository, Sandbox, skill, under
+from kit import Repository, Sandbox, make_skill, prefix_paths
 
 SKILLPM = [sys.executable, "-m", "skillpm"]
 Step = tuple[Callable[[], None], Sequence[str]]
@@ -31,9 +31,9 @@ def upstreams(base: Path, count: int) -> list[Repository]:
     for number in range(4):
         repository = Repository.create(base / f"repo{number}")
         for index in range(number, count, 4):
-            files = skill(f"skill-{index:03}", body="body\n" * 200)
-            files |= {f"references/{page}.md": f"page {page} of {index}\n" * 300 for page in range(9)}
-            repository.write(under(f"skills/skill-{index:03}", files))
+            files = make_skill(f"skill-{index:03}", body="body\n" * 200)
+            files |= {f"references/{page}.md": (f"page {page} of {index}\n" * 300).encode() for page in range(9)}
+            repository.write(prefix_paths(f"skills/skill-{index:03}", files))
             repository.write({f"other/{index}-{page}.txt": f"{index} {page}\n" * 2000 for page in range(10)})
         repository.commit("all")
         repositories.append(repository)

@@ -21,7 +21,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -220,10 +219,10 @@ def print_table(sizes: list[int], runs: list[dict[int, dict[str, Cost]]]) -> Non
         row, counted, processor = f"{what:20}", set(), []
         for size in sizes:
             found = [run[size][what] for run in runs]
-            median: Callable[[int], float] = lambda part, found=found: statistics.median(it[part] for it in found)  # noqa: E731
+            seconds, processor_seconds = (statistics.median(run[part] for run in found) for part in (2, 3))
             counted |= {it[:2] for it in found}
             processor.append(min(it[3] for it in found))
-            row += f"{found[0][0]:9}{found[0][1]:8}{median(2) * 1000:7.0f}{median(3) * 1000:8.0f}"
+            row += f"{found[0][0]:9}{found[0][1]:8}{seconds * 1000:7.0f}{processor_seconds * 1000:8.0f}"
         is_flat = len(counted) == 1 and max(processor) <= TOLERATED * processor[0]
         wrong += [] if is_flat else [what]
         print(f"{row}  {'flat' if is_flat else 'NOT FLAT'}")

@@ -24,7 +24,7 @@ def read_sentences(page: str, sections: Iterable[str] = ()) -> list[str]:
 def find_sentences(text: str) -> list[str]:
     """Return the sentences of Markdown text."""
     text = re.sub(r"```.*?```|<!--.*?-->", "", text, flags=re.DOTALL)
-    found = []
+    found: list[str] = []
     for block in re.split(r"\n\s*\n|\n(?=\d+\. |- |\| |\|-)", text):
         line = " ".join(block.split())
         if TABLE_RULE.fullmatch(line):

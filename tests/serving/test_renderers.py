@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from kit import make_skill, prefix_paths
 from kit.registry import create_service, write_files
-from skills_ref.prompt import to_prompt  # type: ignore[import-untyped]
+from skills_ref.prompt import to_prompt
 
 BODY = "\n## What I do\n\n- Draft release notes\n\n```sh\ngh release create\n```\n\n## Examples\n\nNone.\n"
 
