@@ -28,6 +28,21 @@ def test_everything_of_a_skill_goes_and_everything_else_stays(full: CommandSandb
     assert full.snapshot(".agent-skills/testing") | full.snapshot(".agent-skills/mine") == before
 
 
+def test_links_are_removed_and_never_followed(full: CommandSandbox) -> None:
+    (full.home / "letters").mkdir()
+    (full.home / "letters/one.txt").write_text("Dear Ada")
+    (full.work / ".agent-skills/testing/__pycache__").symlink_to(full.home / "letters")
+
+    full.run("uninstall", "testing", check=True)
+    (full.cache / "v1").mkdir(parents=True, exist_ok=True)
+    (full.cache / "v1/old").symlink_to(full.home / "letters")
+    full.run("cache", "clean", "--yes", check=True)
+
+    assert not full.exists(".agent-skills/testing")
+    assert not (full.cache / "v1/old").is_symlink()
+    assert (full.home / "letters/one.txt").read_text() == "Dear Ada"
+
+
 def test_the_last_skill_leaves_documents_that_say_so(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
 
