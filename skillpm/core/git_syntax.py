@@ -143,3 +143,21 @@ def host_of(url: str) -> str:
     """Return the host of a URL, without user and port; `::1` for `[::1]:80`."""
     host = _split_authority(url.partition("://")[2])[0].rpartition("@")[2]
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+DEFAULT_PORTS = {"https": "443", "http": "80", "ssh": "22"}
+
+
+def server_of(url: str) -> str:
+    """Return the host of a URL, with the port unless it is that of its scheme; empty for a local path.
+
+    `https://host/x`, `ssh://git@host/x` and `git@host:x` name the same server.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        address, colon, _ = url.partition(":")
+        return address.rpartition("@")[2].lower() if colon else ""
+    authority = _split_authority(rest)[0].rpartition("@")[2].lower()
+    port = authority.rpartition("]")[2].partition(":")[2]
+    host = host_of(url).lower()
+    return host if port in {"", DEFAULT_PORTS.get(scheme.lower())} else f"{host}:{port}"

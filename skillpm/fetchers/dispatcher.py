@@ -4,7 +4,7 @@ Fetchers are imported on first use: a command without git sources never loads th
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,8 @@ from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import DigestMismatch, DigestMismatches, FetchError, OfflineError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
+from skillpm.fetchers.dependents import Dependents, url_of
+from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin, describe_pin
@@ -50,7 +52,7 @@ class FetcherDispatcher:
         store: Store,
         reporter: Reporter,
         locate_git_cache: Callable[[], str],
-        make_index_fetcher: Callable[[], IndexQueries],
+        make_index_fetcher: Callable[[Destinations], IndexQueries],
     ) -> None:
         self.settings = settings
         self.base = base
@@ -58,13 +60,21 @@ class FetcherDispatcher:
         self.reporter = reporter
         self.locate_git_cache = locate_git_cache
         self.make_index_fetcher = make_index_fetcher
+        self.destinations = Destinations()
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self._fetchers: dict[str, Fetcher] = {}
+        self._dependents = Dependents()
+
+    def name_sources(self, sources: Iterable[Source]) -> None:
+        """Let the fetchers contact the servers of sources that the user wrote."""
+        self.destinations.name(*map(url_of, sources))
 
     def with_locked(self, locked: Mapping[SkillName, LockedSkill]) -> "FetcherDispatcher":
         """Return the same fetchers with these skills as the locked ones: their warnings are not repeated."""
         other = copy(self)  # a shallow copy shares the fetchers, and so what they have already fetched
         other.locked = locked
+        for name, skill in locked.items():
+            self._dependents.add(name, skill.dependencies)
         return other
 
     def versions(
@@ -74,14 +84,20 @@ class FetcherDispatcher:
         versions: dict[SkillName, Sequence[AvailableVersion]] = {}
         for kind, names in _group_by_kind(sources).items():
             lister = cast("VersionLister", self._fetcher(kind))  # only sources of such kinds are required by range
-            versions |= lister.versions({name: sources[name] for name in names}, dated=dated)
+            with self._dependents.explain(sources):
+                versions |= lister.versions({name: sources[name] for name in names}, dated=dated)
+        for name, item in ((name, item) for name, each in versions.items() for item in each):
+            self._dependents.add(name, item.dependencies)
         return versions
 
     def pin(self, sources: Mapping[SkillName, Source], *, quiet: bool = False) -> dict[SkillName, FetchedSkill]:
         """Resolve sources to pins, and add their content to the store. `quiet` suppresses warnings."""
         skills: dict[SkillName, FetchedSkill] = {}
         for kind, names in _group_by_kind(sources).items():
-            skills |= self._fetcher(kind).pin({name: sources[name] for name in names})
+            with self._dependents.explain(sources):
+                skills |= self._fetcher(kind).pin({name: sources[name] for name in names})
+        for name, skill in skills.items():
+            self._dependents.add(name, skill.dependencies)
         if not quiet and any(skill.warnings or skill.nested_skills for skill in skills.values()):
             from skillpm.fetchers.notices import report_warnings  # noqa: PLC0415  (few skills have any)
 
@@ -94,7 +110,8 @@ class FetcherDispatcher:
         mismatches: list[DigestMismatch] = []
         for kind, names in _group_by_kind({name: skill.pin for name, skill in locked.items()}).items():
             try:
-                missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
+                with self._dependents.explain({name: locked[name].pin for name in names}):
+                    missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
             except DigestMismatch as error:
                 mismatches.extend(self._find_mismatches(kind, error, {name: locked[name] for name in names}))
         if mismatches:
@@ -129,7 +146,8 @@ class FetcherDispatcher:
         return os.path.isdir(cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path))
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
-        """List the skills that a git source matches."""
+        """List the skills that a git source of the user matches."""
+        self.name_sources([source])
         return cast("GitFetcher", self._fetcher("git")).list_available_skills(source, browser_path)
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
@@ -137,11 +155,13 @@ class FetcherDispatcher:
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
 
     def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Return the newest version of a skill in the indexes before the cutoff; None if no index has the skill."""
+        """Return the newest version of a skill that the user named, before the cutoff; None if no index has it."""
+        self.name_sources([source])
         return cast("IndexQueries", self._fetcher("index")).find_newest(source, cutoff)
 
     def list_index_skills(self, url: str) -> list[tuple[str, str]] | None:
-        """Return name and description of all skills of the index at a URL; None if it is not an index."""
+        """Return name and description of all skills of the index at a URL of the user; None if it is not an index."""
+        self.destinations.name(url)
         return cast("IndexQueries", self._fetcher("index")).list_skills(url)
 
     def _fetcher(self, kind: str) -> Fetcher:
@@ -153,7 +173,8 @@ class FetcherDispatcher:
         if kind == "git":
             from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter, self.locate_git_cache()))
+            cache = self.locate_git_cache()
+            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter, cache, self.destinations))
         if kind == "path":
             from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 
@@ -166,8 +187,8 @@ class FetcherDispatcher:
         if kind == "url":
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter))
-        return cast("Fetcher", self.make_index_fetcher())
+            return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter, self.destinations))
+        return cast("Fetcher", self.make_index_fetcher(self.destinations))
 
 
 def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:

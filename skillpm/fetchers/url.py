@@ -13,6 +13,7 @@ from skillpm.errors import DigestMismatch, FetchError, NotFoundError, OfflineErr
 from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.base import FetchedSkill, variant_of
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.files import translate_os_errors
 from skillpm.formats.index_sources import is_local
@@ -29,11 +30,14 @@ if TYPE_CHECKING:
 class UrlFetcher:
     """The fetcher for archives; relative paths start at `base`, the folder of the manifest."""
 
-    def __init__(self, settings: Settings, base: str, store: Store, reporter: Reporter) -> None:
+    def __init__(
+        self, settings: Settings, base: str, store: Store, reporter: Reporter, destinations: Destinations
+    ) -> None:
         self.settings = settings
         self.base = base
         self.store = store
         self.reporter = reporter
+        self.destinations = destinations
         self._http_client: HttpClient | None = None
         self._cache: dict[str, tuple[UrlPin, FileTree]] = {}
 
@@ -85,7 +89,7 @@ class UrlFetcher:
             if self._http_client is None:
                 from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (114 ms, only for archives from the web)
 
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose)
+                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self.destinations)
             self.reporter.start_task(f"fetching {sanitize(url)}")
             try:
                 return self._http_client.get(url, limit=limit).body

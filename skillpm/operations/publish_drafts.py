@@ -15,6 +15,7 @@ from skillpm.core.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.tagged_releases import TaggedRelease
 from skillpm.fetchers.local import read_skill_folder
 from skillpm.fetchers.metadata import read_metadata
@@ -143,9 +144,10 @@ def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCall
             last_validated = item.tree, item.folder, find_errors(item.tree, item.folder)
         on_draft(_complete_draft(draft, item.tree, item.skill, last_validated[2], default_version))
 
-    GitFetcher(context.settings, context.store, context.reporter, context.git_cache_dir()).read_tagged_releases(
-        source, add_release
-    )
+    destinations = Destinations()
+    destinations.name(source.url)
+    fetcher = GitFetcher(context.settings, context.store, context.reporter, context.git_cache_dir(), destinations)
+    fetcher.read_tagged_releases(source, add_release)
 
 
 def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:

@@ -378,7 +378,7 @@ ENVIRONMENT = {
         words="install URL@docx",
         env={"PATH": "/nonexistent"},
         message="`git` was not found on PATH",
-        hint="install git (2.36 or newer), e.g. `apt-get install git`",
+        hint="install git (2.37 or newer), e.g. `apt-get install git`",
     ),
     "offline": Case(
         words="install MISSING@docx --offline",

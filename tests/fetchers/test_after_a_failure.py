@@ -7,6 +7,7 @@ import pytest
 
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.repository_pool import RepositoryPool
 from skillpm.operations.context.runtime import Context
 from skillpm.settings import Settings
@@ -17,7 +18,7 @@ def test_work_after_a_failure_is_not_interrupted(tmp_path: Path) -> None:
     settings = Settings(
         home=root, working_directory=root, skills_home=root, config_dir=root, cache_dir=root, fsync=False
     )
-    visits = RepositoryPool(settings, Context(settings=settings).reporter, f"{root}/git")
+    visits = RepositoryPool(settings, Context(settings=settings).reporter, f"{root}/git", Destinations())
 
     def fails(*_: object) -> dict[SkillName, str]:
         raise NotFoundError("gone")

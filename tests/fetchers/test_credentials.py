@@ -146,14 +146,7 @@ def basic(user: str, token: str) -> str:
 def test_a_token_is_sent_to_its_host_only(
     host: str, environ: Mapping[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    settings = [
-        setting
-        for there, header in expected
-        for setting in (
-            (f"http.https://{there}/.extraHeader", header),
-            (f"http.https://{there}/.followRedirects", "false"),
-        )
-    ]
+    settings = [(f"http.https://{there}/.extraHeader", header) for there, header in expected]
     assert token_settings(host, environ) == settings
 
 

@@ -15,6 +15,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import GitCache
@@ -153,10 +154,11 @@ def content(project: Project, name: str, listener: Recorder) -> FileTree:
     store = Store(f"{settings.cache_dir}/store")
     base = str(project.work)
 
-    def index() -> IndexFetcher:
-        return IndexFetcher(settings, base, store, listener, lambda: ())
+    def index(destinations: Destinations) -> IndexFetcher:
+        return IndexFetcher(settings, base, store, listener, lambda: (), destinations)
 
     fetchers = FetcherDispatcher(settings, base, store, listener, lambda: f"{settings.cache_dir}/git", index)
+    fetchers.destinations.name(project.locked_source(name).get("git", ""))
     skill_name = SkillName(name)
     return fetch_content(fetchers, skill_name, locked[skill_name], locked[skill_name].digest or Digest(""))
 

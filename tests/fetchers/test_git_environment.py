@@ -122,7 +122,7 @@ def test_missing_git_is_an_error(project: Project, url: str) -> None:
 
     assert (result.code, result.stderr) == (
         1,
-        ("error: `git` was not found on PATH\n  hint: install git (2.36 or newer), e.g. `apt-get install git`\n"),
+        ("error: `git` was not found on PATH\n  hint: install git (2.37 or newer), e.g. `apt-get install git`\n"),
     )
 
 
@@ -135,7 +135,7 @@ def test_an_old_git_is_an_error(project: Project, url: str, tmp_path: Path) -> N
     result = project.run("install", url, env={"PATH": f"{old.parent}:/usr/bin:/bin"})
 
     assert (result.code, result.stderr.splitlines()[0]) == (1, "error: the installed git is too old for skillpm")
-    assert "2.36" in result.stderr
+    assert "2.37" in result.stderr
 
 
 def test_a_program_called_git_in_the_project_is_not_run(project: Project, upstream: Repository, url: str) -> None:

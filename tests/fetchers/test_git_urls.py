@@ -149,7 +149,8 @@ def test_a_redirect_to_another_scheme_is_refused(project: Project, server: GitSe
     result = project.run("install", url)
 
     assert result.code == 1, result
-    assert result.stderr.startswith(f"error: {url} ")
+    assert result.stderr.startswith(f"error: {url}")
+    assert len(take_requests(server)) == 1
     assert project.is_untouched
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from kit import GitServer, Result, Sandbox
+from kit import GitServer, Result, Sandbox, make_skill
 
+WORLD, HERE, LAN = "93.184.215.14", "127.0.0.1", "10.1.2.3"
+SECONDS = {"SKILLPM_IDLE_TIMEOUT": "2"}
 EMPTY_MANIFEST = '{"skills": {}}\n'
 # A process inherits the peak memory of its parent, so a small process is started between pytest and the command.
 MEASURE_SCRIPT = """
@@ -115,3 +118,33 @@ def _read(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+class Listener:
+    """A service on loopback that counts connections."""
+
+    def __init__(self, address: str = HERE) -> None:
+        self._socket = socket.create_server((address, 0))
+        self.port = self._socket.getsockname()[1]
+
+    @property
+    def connections(self) -> int:
+        """The number of connections since the last call."""
+        self._socket.setblocking(False)  # noqa: FBT003  (the only form)
+        count = 0
+        while True:
+            try:
+                self._socket.accept()[0].close()
+            except BlockingIOError:
+                return count
+            count += 1
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def require(project: Project, dependency: object, **manifest: object) -> None:
+    """Make the project require `kit`, a local skill that requires `pdf`."""
+    project.write("skills/kit/SKILL.md", make_skill("kit")["SKILL.md"])
+    project.write("skills/kit/skills.json", json.dumps({"skills": {"pdf": dependency}}))
+    project.write("skills.json", json.dumps({"skills": {"kit": {"path": "./skills/kit"}}, **manifest}))

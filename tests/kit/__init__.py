@@ -5,6 +5,7 @@ from .behavior import Request
 from .faults import FAULTS, Fault
 from .git import GitError, git
 from .moments import opened, respond_after, run_before_event
+from .names import NameServer
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
@@ -23,6 +24,7 @@ __all__ = [
     "Files",
     "GitError",
     "GitServer",
+    "NameServer",
     "Proxy",
     "Repository",
     "Request",

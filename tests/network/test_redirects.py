@@ -3,25 +3,15 @@
 The test replaces DNS with its own resolver, since an attacker controls the DNS of their own names.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kit import GitServer, Response
+from kit import GitServer, NameServer, Response
 from network.world import Network, snapshot_project
 
 pytestmark = pytest.mark.slow
 
-# Python imports it on startup; it resolves the names in the table.
-RESOLVER = """\
-import json, os, socket
-real, names = socket.getaddrinfo, json.loads(os.environ["TEST_NAMES"])
-def found(host, port, *more, **named):
-    hosts = names.get(host if isinstance(host, str) else (host or b"").decode(), [host])
-    return [entry for one in hosts for entry in real(one, port, *more, **named)]
-socket.getaddrinfo = found
-"""
 WORLD, HERE, LAN = "93.184.215.14", "127.0.0.1", "10.1.2.3"
 
 
@@ -39,11 +29,9 @@ def server(network: Network) -> Iterator[GitServer]:
 def install_error(network: Network, folder: Path, url: str, **names: list[str]) -> tuple[int, str]:
     """Install from a URL, with only these host names (`_` for a dot); return exit code and first error line."""
     project = network.copy(folder)
-    (folder / "site").mkdir()
-    (folder / "site/sitecustomize.py").write_text(RESOLVER)
-    table = json.dumps({name.replace("_", "."): addresses for name, addresses in names.items()})
+    server = NameServer(folder / "site", {name.replace("_", "."): [addresses] for name, addresses in names.items()})
     before = snapshot_project(project)
-    env = {"PYTHONPATH": str(folder / "site"), "TEST_NAMES": table, "SKILLPM_IDLE_TIMEOUT": "5"}
+    env = {**server.environment, "SKILLPM_IDLE_TIMEOUT": "5"}
     result = project.run("install", url, "--allow-insecure-host", "skills.example", env=env)
     assert result.code == 0 or snapshot_project(project) == before
     return result.code, (result.stderr.splitlines() or [""])[0]

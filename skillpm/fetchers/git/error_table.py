@@ -15,7 +15,7 @@ class ErrorKind(Enum):
     """What a message of git means for what is tried next."""
 
     CACHE_DAMAGED = auto()  # git stumbled over our own cache: it is created again
-    REDIRECTED = auto()  # the server redirects, and git was started without permission to follow
+    REDIRECTED = auto()  # the server redirects the first request: `Remote` follows, git does not
     TRANSIENT = auto()  # the same request may succeed a moment later
     REFUSED = auto()  # the server answers, but not this kind of request: another strategy may work
     UNADVERTISED = auto()  # the server serves the tips of branches and tags only
@@ -85,7 +85,7 @@ ERROR_TABLE = (
         r"(?s)\A(?=.*fatal: protocol error: bad pack header)(?=.*http unexpectedly said: '0000')",
         kind=ErrorKind.REFUSED,
     ),
-    ErrorRow(HTTP + r"30[12378]", kind=ErrorKind.REDIRECTED),
+    ErrorRow(HTTP + r"30[12378]", unless="RPC failed", kind=ErrorKind.REDIRECTED),
     # A ref or object that the server does not have
     ErrorRow(r"not our ref", kind=ErrorKind.OBJECT_MISSING),
     ErrorRow(r"unadvertised object", kind=ErrorKind.UNADVERTISED),
@@ -105,7 +105,7 @@ ERROR_TABLE = (
         r"transport.*not allowed", "{url} uses a transport that is not allowed{quote}", "use its https:// or ssh:// URL"
     ),
     # This machine
-    ErrorRow(r"usage: git", "the installed git is too old for skillpm", "install git 2.36 or newer"),
+    ErrorRow(r"usage: git", "the installed git is too old for skillpm", "install git 2.37 or newer"),
     ErrorRow(r"Out of memory", TOO_MUCH_DATA, TOO_MUCH_DATA_HINT),
     ErrorRow(
         r"No space left on device|Disk quota exceeded|Out of diskspace", CACHE_DISK_FULL, FREE_SPACE_HINT, FileError

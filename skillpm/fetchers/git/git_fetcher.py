@@ -8,6 +8,7 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import find_commit_with_tree
 from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
@@ -38,12 +39,14 @@ from skillpm.store import Proofs, Store
 class GitFetcher:
     """The fetcher for git sources and pins."""
 
-    def __init__(self, settings: Settings, store: Store, reporter: Reporter, cache: str) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, reporter: Reporter, cache: str, destinations: Destinations
+    ) -> None:
         self.settings = settings
         self.store = store
         self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
-        self.repositories = RepositoryPool(settings, reporter, cache)
+        self.repositories = RepositoryPool(settings, reporter, cache, destinations)
 
     def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
         """Resolve each source to its newest commit, and add the skills to the store."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from skillpm.cachedir import retry_if_emptied
+from skillpm.core.git_syntax import server_of
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError
@@ -16,7 +17,8 @@ from skillpm.files import remove_stale_temporaries, translate_os_errors, write_d
 from skillpm.settings import Settings
 
 USED_SETTINGS = r"^(credential\.|http\.|url\..*\.insteadof$|core\.sshcommand$|safe\.directory$)"
-OVERRIDDEN_SETTINGS = frozenset(["http.followredirects", "http.lowspeedlimit", "http.lowspeedtime"])
+# Also in the form `http.<url>.followRedirects`.
+OVERRIDDEN_SETTINGS = (".followredirects", ".lowspeedlimit", ".lowspeedtime")
 # Variables that locate the user's configuration, or hold some of it; none that names a repository (`GIT_DIR`).
 CONFIG_VARIABLES = re.compile(
     r"GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)|GIT_EXEC_PATH", re.ASCII
@@ -38,6 +40,21 @@ class GitConfig(Value):
     def has_ssh_command(self) -> bool:
         """Return whether the user has configured how to run ssh."""
         return any(key == "core.sshcommand" for key, _ in self.settings)
+
+    @property
+    def has_addresses(self) -> bool:
+        """Return whether the user has configured the addresses of some hosts."""
+        return any(key.startswith("http.") and key.endswith(".curloptresolve") for key, _ in self.settings)
+
+    def rewrites_to(self, server: str) -> bool:
+        """Return whether some URLs are rewritten to URLs of a server, in the form of `server_of`."""
+        bases = (key[len("url.") : -len(".insteadof")] for key, _ in self.settings if key.endswith(".insteadof"))
+        return any(server_of(base) == server != "" for base in bases)
+
+    def has_proxy_for(self, host: str) -> bool:
+        """Return whether the user has configured a proxy for a host, apart from environment variables."""
+        keys = [key for key, value in self.settings if key.startswith("http.") and key.endswith(".proxy") and value]
+        return any("://" not in key or host in key for key in keys)
 
     def has_credentials_for(self, host: str) -> bool:
         """Return whether the user has configured a login for a host; it takes precedence over a token in a variable."""
@@ -76,7 +93,7 @@ def read_git_config(settings: Settings, processes: GitProcesses, folder: str) ->
         for key, _, value in [line.partition("\n")]
     ]
     safe = [value for key, value in pairs if key == "safe.directory"]
-    applied = tuple(pair for pair in pairs if pair[0] not in OVERRIDDEN_SETTINGS and pair[0] != "safe.directory")
+    applied = tuple(pair for pair in pairs if not pair[0].endswith((*OVERRIDDEN_SETTINGS, "safe.directory")))
     return GitConfig(settings=applied, file=_write_private_config(folder, safe))
 
 
@@ -94,10 +111,7 @@ def build_environment(config: GitConfig, base: Mapping[str, str], extra: Sequenc
 
 
 def token_settings(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the settings that send a token from the environment to exactly its host, over https only.
-
-    Git would send the header to redirect targets as well, so redirects are not followed with it.
-    """
+    """Return the setting that sends a token from the environment to exactly its host, over https only."""
     user, token = "", ""
     if host == "github.com":
         user, token = "x-access-token", environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN", "")
@@ -108,10 +122,7 @@ def token_settings(host: str, environ: Mapping[str, str]) -> list[tuple[str, str
     if not token:
         return []
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    return [
-        (f"http.https://{host}/.extraHeader", f"Authorization: Basic {basic}"),
-        (f"http.https://{host}/.followRedirects", "false"),
-    ]
+    return [(f"http.https://{host}/.extraHeader", f"Authorization: Basic {basic}")]
 
 
 def _write_private_config(folder: str, safe_directories: Sequence[str]) -> str:

@@ -50,7 +50,8 @@ GIT_SETTINGS = {
     "fetch.writeCommitGraph": "false",
     # Without this, a fetch into a cache that has trees but no commits has nothing to negotiate with, and fails.
     "fetch.negotiationAlgorithm": "noop",
-    "http.followRedirects": "initial",
+    # `Remote` follows the first redirect after checking its target.
+    "http.followRedirects": "false",
     "http.lowSpeedLimit": "1000",
 }
 GIT_SETTING_OPTIONS = [word for key, value in GIT_SETTINGS.items() for word in ("-c", f"{key}={value}")]
@@ -150,7 +151,7 @@ class GitProcesses:
             if error.filename == "git" and isinstance(error, FileNotFoundError):
                 raise FetchError(
                     "`git` was not found on PATH",
-                    hint="install git (2.36 or newer), e.g. `apt-get install git`",
+                    hint="install git (2.37 or newer), e.g. `apt-get install git`",
                 ) from error
             raise FetchError(f"cannot start git: {error.strerror}", where=folder) from error
 

@@ -7,26 +7,32 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from skillpm.core.git_syntax import server_of
+from skillpm.core.text import sanitize
 from skillpm.errors import FetchError
+from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, parse_http_status
-from skillpm.fetchers.git.gitconfig import GitConfig
+from skillpm.fetchers.git.gitconfig import GitConfig, build_environment
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
 from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
-from skillpm.fetchers.git.transport import build_network_environment
+from skillpm.fetchers.git.transport import GitTarget, build_network_environment, split_url
 from skillpm.fetchers.retry import MAX_ATTEMPTS
 from skillpm.settings import Settings
 
 MAX_HEADER_BYTES = 1_000_000
-STATUS_OR_RETRY_AFTER = re.compile(rb"(HTTP/[0-9.]+ [0-9]{3}\b|retry-after: *([^\r\n]+))", re.IGNORECASE)
+STATUS_OR_HEADER = rb"<= Recv header: (HTTP/[0-9.]+ [0-9]{3}\b|%b: *([^\r\n]+))"
+# What git appends to a repository's URL in its first request. As git itself, we follow a redirect that keeps it.
+FIRST_REQUEST = "/info/refs?service=git-upload-pack"
+MAX_REDIRECTS = 5
 
 
 class ResponseHeaders:
     """HTTP headers that a git process receives.
 
-    Git prints the status of a failed request, but never `Retry-After`; only its curl trace has that.
+    Git prints the status of a failed request, but never `Retry-After` or `Location`; only its curl trace has these.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -38,15 +44,14 @@ class ResponseHeaders:
         """The bytes of the trace so far."""
         return os.fstat(self.descriptor).st_size
 
-    def take_retry_after(self) -> str:
-        """Return the `Retry-After` of the last response, or an empty string, and clear the trace."""
+    def take(self, name: bytes) -> str:
+        """Return a header of the last response, or an empty string, and clear the trace."""
         trace = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
         os.ftruncate(self.descriptor, 0)
-        retry_after = b""
-        for line in trace.splitlines():
-            if (match := STATUS_OR_RETRY_AFTER.search(line)) and b"<= Recv header: " in line:
-                retry_after = match[2] or b""  # a status line begins the next response
-        return retry_after.decode("ascii", "replace")
+        value = b""
+        for match in re.finditer(STATUS_OR_HEADER % name, trace, re.IGNORECASE):
+            value = match[2] or b""  # a status line begins the next response
+        return value.decode("ascii", "replace").strip()
 
 
 @contextmanager
@@ -68,8 +73,17 @@ class GitContext:
     `resolved_refs` maps (URL, ref) to the commit and its tree, `tags` a URL to its tags and their commits.
     """
 
-    def __init__(self, *, settings: Settings, processes: GitProcesses, config: GitConfig, folder: str) -> None:
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        processes: GitProcesses,
+        config: GitConfig,
+        folder: str,
+        destinations: Destinations,
+    ) -> None:
         self.settings = settings
+        self.destinations = destinations
         self.processes = processes
         self.config = config
         self.folder = folder
@@ -92,7 +106,8 @@ class Remote:
         self._lock_fd = lock_fd
         self._environment: dict[str, str] = {}
         self._headers: ResponseHeaders | None = None
-        self._send_token = True
+        self._target: GitTarget | None = None
+        self._redirect_count = 0
         self._max_bytes = context.settings.limits.download
 
     def run(self, args: Sequence[str], data: bytes | None = None, *, stop_on: str = "") -> bytes:
@@ -108,7 +123,7 @@ class Remote:
             f"--git-dir={self.path}",
             *args,
         ]
-        with capture_headers(self.url, context.folder) as self._headers:
+        with capture_headers(self._find_target().url, context.folder) as self._headers:
             limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress, stop_on)
             attempt = 1
             while True:
@@ -123,10 +138,8 @@ class Remote:
                     # The cache may also have been deleted under a running git, by `cache clean` or a cleaner of /tmp.
                     if ErrorKind.CACHE_DAMAGED in kinds or not os.path.isdir(self.path):
                         raise CacheDamaged(failed.stderr) from failed
-                    if ErrorKind.REDIRECTED in kinds and self._send_token:
-                        # Git sends `http.extraHeader` to redirect targets too, so with a token it may not follow
-                        # redirects (see `token_settings`). Try again without the token, which may.
-                        self._send_token, self._environment = False, {}
+                    if ErrorKind.REDIRECTED in kinds and (location := self._take_header(b"location")):
+                        self._follow_redirect(location)
                         continue
                     if attempt == MAX_ATTEMPTS or ErrorKind.TRANSIENT not in kinds:
                         raise
@@ -134,7 +147,7 @@ class Remote:
                         attempt,
                         context.processes.stop_event,
                         status=parse_http_status(failed.stderr) or 0,
-                        retry_after="" if self._headers is None else self._headers.take_retry_after(),
+                        retry_after=self._take_header(b"retry-after"),
                     )
                     attempt += 1
                     # The part of a pack that arrived is useless, but would count as incoming data of the next attempt.
@@ -152,11 +165,50 @@ class Remote:
 
     def _get_environment(self) -> Mapping[str, str]:
         if not self._environment:
-            config, settings = self.context.config, self.context.settings
+            context = self.context
             self._environment = build_network_environment(
-                self.url, self._base_environment, config, settings, self._rewrite_url, with_token=self._send_token
+                self.url,
+                self._find_target(),
+                self._base_environment,
+                context.config,
+                context.settings,
+                context.destinations,
             )
         return self._environment
+
+    def _take_header(self, name: bytes) -> str:
+        return "" if self._headers is None else self._headers.take(name)
+
+    def _find_target(self) -> GitTarget:
+        if self._target is None:
+            rewritten = self._rewrite_url() if self.context.config.has_url_rewrites else self.url
+            self._target = GitTarget(url=rewritten)
+        return self._target
+
+    def _follow_redirect(self, location: str) -> None:
+        """Make the target of a redirect that of all further requests; its address is checked before the next one.
+
+        Git could follow redirects itself, but to any address.
+        """
+        from skillpm.fetchers.http.redirects import resolve_redirect  # noqa: PLC0415  (imports httpx; few redirect)
+
+        self._redirect_count += 1
+        if self._redirect_count > MAX_REDIRECTS:
+            raise FetchError(f"too many redirects fetching {self.url} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
+        old = split_url(self.url, self._find_target().url)
+        login, at, host = old.netloc.rpartition("@")
+        from_url = old._replace(netloc=host).geturl().rstrip("/")
+        to_url = resolve_redirect(from_url + FIRST_REQUEST, location)
+        if not to_url.endswith(FIRST_REQUEST):
+            raise FetchError(
+                f"{self.url} redirects to {sanitize(to_url)}, which is not the address of a git repository",
+                hint="check that `git clone` accepts this URL",
+            )
+        new = split_url(self.url, to_url.removesuffix(FIRST_REQUEST))
+        # As git does, send the login to the same server only.
+        is_same_server = (new.scheme, server_of(to_url)) == (old.scheme, server_of(from_url))
+        new = new._replace(netloc=f"{login}{at}{new.netloc}") if is_same_server else new
+        self._target, self._environment = GitTarget(url=new.geturl(), from_url=from_url), {}
 
     def _check_progress(self) -> None:
         header_bytes = 0 if self._headers is None else self._headers.size
@@ -164,7 +216,8 @@ class Remote:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             raise FetchError(f"{self.url} sends more than {self._max_bytes} bytes", hint=hint)
 
-    def _rewrite_url(self, environment: Mapping[str, str]) -> str:
+    def _rewrite_url(self) -> str:
         """Return the URL after the user's `insteadOf` settings, as git applies them; no network."""
+        environment = build_environment(self.context.config, self._base_environment, [])
         words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
         return os.fsdecode(self.context.processes.run(words, environment, self.context.folder)).strip()

@@ -10,6 +10,7 @@ from typing import TypeVar
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.error_table import CACHE_DISK_FULL, FREE_SPACE_HINT
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.gitconfig import read_git_config
@@ -30,9 +31,10 @@ MIN_FREE_BYTES = 1 << 16
 class RepositoryPool:
     """The git processes, the caches and the shared context of a command."""
 
-    def __init__(self, settings: Settings, reporter: Reporter, cache: str) -> None:
+    def __init__(self, settings: Settings, reporter: Reporter, cache: str, destinations: Destinations) -> None:
         self.settings = settings
         self.reporter = reporter
+        self.destinations = destinations
         self.processes = GitProcesses(reporter.log_verbose, reporter.log_debug)
         self.cache = GitCache(cache)
         self._context: GitContext | None = None
@@ -124,7 +126,11 @@ class RepositoryPool:
             self.cache.prepare()
             config = read_git_config(self.settings, self.processes, self.cache.empty_folder)
             self._context = GitContext(
-                settings=self.settings, processes=self.processes, config=config, folder=self.cache.empty_folder
+                settings=self.settings,
+                processes=self.processes,
+                config=config,
+                folder=self.cache.empty_folder,
+                destinations=self.destinations,
             )
         return self._context
 

@@ -1,38 +1,49 @@
 """The transport that a URL really uses, after the user's `insteadOf`, and the environment of calls that use it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from skillpm.core.git_syntax import SCHEMES, host_of, is_insecure
+from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, host_of, is_insecure, server_of
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
 from skillpm.errors import FetchError
+from skillpm.fetchers.destinations import SSH_REASON, Destinations, UnnamedServerError
 from skillpm.fetchers.git.gitconfig import GitConfig, build_environment, token_settings
 from skillpm.settings import Settings
 
 # Git's own rule for `user@host:path`: a colon before the first slash. `ext::` is a transport helper, not a host.
 SCP_ADDRESS = re.compile(r"[^/:]+:(?!:)", re.ASCII)
+WEB_SCHEMES = ("https", "http")
+
+
+class GitTarget(Value):
+    """What git contacts for the URL of a repository."""
+
+    # After `insteadOf` and redirects; may have user info.
+    url: str
+    # The URL that redirects to it; empty without a redirect.
+    from_url: str = ""
 
 
 def build_network_environment(
     url: str,
+    target: GitTarget,
     base: Mapping[str, str],
     config: GitConfig,
     settings: Settings,
-    rewrite_url: Callable[[Mapping[str, str]], str],
-    *,
-    with_token: bool,
+    destinations: Destinations,
 ) -> dict[str, str]:
     """Return the environment of a call that may use the network, over exactly one transport.
 
-    `rewrite_url` returns the URL after the user's `insteadOf` settings. Raises `FetchError` for plain HTTP to a host
-    that is neither this machine nor allowed.
+    Raises `FetchError` for plain HTTP to a host that is neither this machine nor allowed, and `UnnamedServerError` for
+    a server that only the user may name.
     """
-    environment = build_environment(config, base, [])
-    real = rewrite_url(environment) if config.has_url_rewrites else url
+    real = target.url
     # A URL that the user's own configuration rewrites is the user's decision.
-    if real == url and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
+    if (real == url or target.from_url) and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
         raise FetchError(
-            f"{url} uses plain HTTP, which can be tampered with in transit",
+            f"{sanitize(real)} uses plain HTTP, which can be tampered with in transit",
             hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
         )
     scheme = _transport_name(real)
@@ -40,37 +51,104 @@ def build_network_environment(
         raise FetchError(
             f"{url} uses a transport that is not allowed: {scheme}", hint="check git's `insteadOf` settings"
         )
-    host = host_of(real)
-    if scheme in {"https", "http"} and "@" in (parts := _split_url(url, real)).netloc:
-        environment = _build_login_environment(url, parts, base, config)
-    elif with_token and scheme == "https" and not config.has_credentials_for(host):
-        environment = build_environment(config, base, token_settings(host, settings.environ))
+    extra = _check_addresses(url, target, scheme, config, settings, destinations)
+    if scheme in WEB_SCHEMES and (target.from_url or "@" in split_url(url, real).netloc):
+        environment = _build_rewritten_environment(url, target, base, config, extra, settings)
+    else:
+        environment = build_environment(config, base, [*extra, *_find_token(real, config, settings)])
     return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
 
 
-def _split_url(url: str, real_url: str) -> SplitResult:
+def _find_token(url: str, config: GitConfig, settings: Settings) -> list[tuple[str, str]]:
+    host = host_of(url)
+    is_needed = url.startswith("https://") and not config.has_credentials_for(host)
+    return token_settings(host, settings.environ) if is_needed else []
+
+
+def _check_addresses(
+    url: str, target: GitTarget, scheme: str, config: GitConfig, settings: Settings, destinations: Destinations
+) -> list[tuple[str, str]]:
+    """Check the server of a target, and return the setting that makes git connect to the addresses that were checked.
+
+    Raises `UnnamedServerError`, and `FetchError` for a redirect into the local network.
+    """
+    real, host = target.url, host_of(target.url)
+    is_named = not target.from_url and (
+        destinations.is_named(real) or (real != url and config.rewrites_to(server_of(real)))
+    )
+    if scheme not in WEB_SCHEMES:
+        if scheme == "ssh" and not is_named:
+            raise UnnamedServerError(url, SSH_REASON)
+        return []
+    if not is_named and (not host.isascii() or host.endswith(".")):
+        # Git and `getaddrinfo` might not read it as the same name.
+        raise UnnamedServerError(url, f"has a host in a form that cannot be checked ({host})")
+    is_proxied = _uses_proxy(host, scheme, config, settings.environ)
+    if is_named and (is_proxied or config.has_addresses):
+        return []
+    try:
+        if target.from_url:
+            destinations.check_reference(target.from_url, host_of(target.from_url), real, host)
+        elif not is_named:
+            destinations.check(real, host)
+        addresses = destinations.resolve(host)
+    except OSError as error:
+        if is_named or is_proxied:
+            return []
+        raise FetchError(
+            f"{url} could not be reached: cannot resolve {host} ({error.strerror})",
+            hint="check the URL and your network connection",
+        ) from None
+    if addresses == (host,):
+        return []
+    port = split_url(url, real).port or DEFAULT_PORTS[scheme]
+    usable = [f"[{address}]" if ":" in address else address for address in addresses if "%" not in address]
+    return [("http.curloptResolve", f"{host}:{port}:{','.join(usable)}")] if usable else []
+
+
+def _uses_proxy(host: str, scheme: str, config: GitConfig, environ: Mapping[str, str]) -> bool:
+    """Return whether git uses a proxy for a host, which resolves the name itself."""
+    if config.has_proxy_for(host):
+        return True
+    lower = {name.lower(): value for name, value in environ.items() if value}
+    if f"{scheme}_proxy" not in lower and "all_proxy" not in lower:
+        return False
+    exceptions = re.split(r"[,\s]+", lower.get("no_proxy", ""))
+    return not any(it == "*" or f".{host}".endswith(f".{it.lstrip('.')}") for it in exceptions if it)
+
+
+def split_url(url: str, real_url: str) -> SplitResult:
+    """Split the URL that git contacts for `url`. Raises `FetchError` for an invalid one."""
     try:
         return urlsplit(real_url)
     except ValueError as error:
         raise FetchError(f"{url} is rewritten to an invalid URL", hint="check git's `insteadOf` settings") from error
 
 
-def _build_login_environment(
-    url: str, real_url: SplitResult, base: Mapping[str, str], config: GitConfig
+def _build_rewritten_environment(
+    url: str,
+    target: GitTarget,
+    base: Mapping[str, str],
+    config: GitConfig,
+    extra: Sequence[tuple[str, str]],
+    settings: Settings,
 ) -> dict[str, str]:
-    """Return the environment for a URL that `insteadOf` rewrites to one with user info, without that user info.
+    """Return the environment for a URL that redirects, or that `insteadOf` rewrites to one with user info, without it.
 
     Git passes the rewritten URL to `git-remote-https` as an argument, which every user of the machine can read in the
     process list. So the login is passed by a credential helper that reads it from the environment.
     """
+    real_url = split_url(url, target.url)
     login, _, host = real_url.netloc.rpartition("@")
-    user, _, password = login.partition(":")
-    target = real_url._replace(netloc=host)
-    origin = f"{real_url.scheme}://{host}"
+    address, origin = real_url._replace(netloc=host).geturl(), f"{real_url.scheme}://{host}"
     # The user's own rewrites would add the login again.
     without_rewrites = config.replace(
         settings=tuple(pair for pair in config.settings if not pair[0].endswith(".insteadof"))
     )
+    extra = [*extra, (f"url.{address}.insteadOf", url)]
+    if not login:
+        return build_environment(without_rewrites, base, [*extra, *_find_token(address, config, settings)])
+    user, _, password = login.partition(":")
     words = ['printf "username=%s\\n" "$SKILLPM_GIT_USER"']
     if password:
         words.append('printf "password=%s\\n" "$SKILLPM_GIT_PASSWORD"')
@@ -79,7 +157,7 @@ def _build_login_environment(
         without_rewrites,
         {**base, "SKILLPM_GIT_USER": unquote(user), "SKILLPM_GIT_PASSWORD": unquote(password)},
         [
-            (f"url.{target.geturl()}.insteadOf", url),
+            *extra,
             *([(f"credential.{origin}.helper", "")] if password else []),  # an empty one resets the list of helpers
             (f"credential.{origin}.helper", helper),
         ],

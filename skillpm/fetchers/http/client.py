@@ -22,8 +22,9 @@ from skillpm.core.git_syntax import host_of, is_insecure
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, UsageError
+from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
 from skillpm.fetchers.http.errors import ResponseTooLarge, TransientError, check_status, translate_error
-from skillpm.fetchers.http.redirects import REDIRECT_HINT, resolve_redirect
+from skillpm.fetchers.http.redirects import resolve_redirect, resolved_host
 from skillpm.fetchers.http.timeouts import TimeoutBackend
 from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.settings import Settings
@@ -93,12 +94,13 @@ def read_netrc(settings: Settings) -> httpx.Auth | None:
 class HttpClient:
     """The connection pool of a command. Trusts the system's certificates and uses the proxies of the environment."""
 
-    def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, note: Callable[[str], None], destinations: Destinations) -> None:
         self.settings = settings
         self.note = note
+        self.destinations = destinations
         self.stop_event = Event()
         self._client = _create_client(settings)
-        self._backend = TimeoutBackend()
+        self._backend = TimeoutBackend(destinations)
         self._backend.install(self._client)
         self._auth = read_netrc(settings)
 
@@ -110,8 +112,11 @@ class HttpClient:
         headers: dict[str, str] | None = None,
         method: str = "GET",
         accept_gzip: bool = False,
+        referrer: str = "",
     ) -> Response:
         """Download a file, or with `HEAD` only check that it exists. `headers` are sent to this host only.
+
+        `referrer` is the document that names the URL, if a server wrote it.
 
         Raises `NotFoundError` for a missing file, `ResponseTooLarge` for a body over the limit, and `FetchError` for
         all other failures.
@@ -120,7 +125,7 @@ class HttpClient:
         with self._backend.apply_policy(policy):
             for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
-                    return self._follow_redirects(url, limit, headers or {}, method, accept_gzip=accept_gzip)
+                    return self._follow_redirects(url, referrer, limit, headers or {}, method, accept_gzip=accept_gzip)
                 except TransientError as error:
                     self.note(f"{method} {sanitize(url)} failed, attempt {attempt} of {MAX_ATTEMPTS}: {error.reason}")
                     if attempt == MAX_ATTEMPTS:
@@ -129,27 +134,40 @@ class HttpClient:
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
     def _follow_redirects(
-        self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool
+        self, url: str, referrer: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool
     ) -> Response:
         # httpx could follow redirects itself, but each target has to be checked before it is contacted.
-        current = url
+        current, previous = url, referrer
         for _ in range(MAX_REDIRECTS + 1):
-            if is_insecure(current) and host_of(current) not in self.settings.insecure_hosts:
-                raise FetchError(
-                    f"{sanitize(current)} uses plain HTTP, which can be tampered with in transit",
-                    hint=f"use https, or allow it with --allow-insecure-host {host_of(current)}",
-                )
             # They may hold credentials: only the origin that they were given for receives them.
             own_headers = headers if _origin(current) == _origin(url) else {}
             try:
+                self._check_server(current, previous)
                 response = self._send(current, limit, own_headers, method, accept_gzip=accept_gzip)
             except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
                 raise translate_error(current, error) from None
             if response.status not in REDIRECT_STATUSES:
                 check_status(url, response.status, response.headers)
                 return response
-            current = resolve_redirect(current, response.headers.get("Location", ""))
+            current, previous = resolve_redirect(current, response.headers.get("Location", "")), current
         raise FetchError(f"too many redirects fetching {sanitize(url)} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
+
+    def _check_server(self, url: str, from_url: str) -> None:
+        """Refuse a server that may not be contacted; `from_url` is the document or redirect that names it, if any."""
+        host = resolved_host(url)
+        try:
+            if from_url:
+                self.destinations.check_reference(from_url, resolved_host(from_url), url, host)
+            else:
+                self.destinations.check(url, host)
+        except OSError as error:
+            if not self._backend.is_proxied(self._client, url):
+                raise TransientError(f"cannot connect ({sanitize(str(error), 100)})") from None
+        if is_insecure(url) and host_of(url) not in self.settings.insecure_hosts:
+            raise FetchError(
+                f"{sanitize(url)} uses plain HTTP, which can be tampered with in transit",
+                hint=f"use https, or allow it with --allow-insecure-host {host_of(url)}",
+            )
 
     def _send(self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool) -> Response:
         began = time.monotonic()

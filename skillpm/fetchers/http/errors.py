@@ -10,7 +10,7 @@ import httpx
 from skillpm.core.git_syntax import host_of
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError, NotFoundError
-from skillpm.fetchers.http.redirects import REDIRECT_HINT
+from skillpm.fetchers.destinations import REDIRECT_HINT
 from skillpm.fetchers.retry import MAX_ATTEMPTS, RETRYABLE_STATUSES
 
 NOT_FOUND_STATUSES = frozenset([404, 410])

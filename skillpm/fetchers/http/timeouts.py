@@ -1,4 +1,4 @@
-"""Total timeout of a request: connecting, reading and writing all end at its deadline.
+"""Connections of an HTTP client: to addresses that were resolved once, and with a total timeout for each request.
 
 httpx limits only the wait for the next bytes: a server that sends one byte now and then could keep it busy for days.
 """
@@ -12,14 +12,16 @@ from typing import Any
 import httpcore
 import httpx
 
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.retry import RetryPolicy
 
 
 class TimeoutBackend(httpcore.NetworkBackend):
     """Network backend of an HTTP client; each thread has its own deadline."""
 
-    def __init__(self) -> None:
+    def __init__(self, destinations: Destinations) -> None:
         self._wrapped = httpcore.SyncBackend()
+        self._destinations = destinations
         self._thread_state = local()
 
     def install(self, client: httpx.Client) -> None:
@@ -30,6 +32,12 @@ class TimeoutBackend(httpcore.NetworkBackend):
         for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001
             if isinstance(transport, httpx.HTTPTransport):
                 transport._pool._network_backend = self  # noqa: SLF001
+
+    @staticmethod
+    def is_proxied(client: httpx.Client, url: str) -> bool:
+        """Return whether a client sends requests for a URL to a proxy, which resolves the name itself."""
+        transport = client._transport_for_url(httpx.URL(url))  # noqa: SLF001  (as above)
+        return isinstance(transport, httpx.HTTPTransport) and type(transport._pool) is not httpcore.ConnectionPool  # noqa: SLF001
 
     @contextmanager
     def apply_policy(self, policy: RetryPolicy) -> Iterator[None]:
@@ -55,10 +63,20 @@ class TimeoutBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Open a connection."""
-        return _Stream(
-            self._wrapped.connect_tcp(host, port, self.clamp_timeout(timeout), local_address, socket_options), self
-        )
+        """Open a connection to the first address of a host that accepts one, as `socket.create_connection` does."""
+        try:
+            addresses = self._destinations.resolve(host)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        for number, address in enumerate(addresses, 1):
+            seconds = self.clamp_timeout(timeout)
+            try:
+                stream = self._wrapped.connect_tcp(address, port, seconds, local_address, socket_options)
+                return _Stream(stream, self)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if number == len(addresses):
+                    raise
+        raise AssertionError("a host that resolves has an address")  # pragma: no cover
 
 
 class _Stream(httpcore.NetworkStream):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from skillpm.fetchers.destinations import Destinations
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.indexes.client.folder_access import FolderAccess
 from skillpm.indexes.client.http_access import HttpAccess, read_index_token
@@ -23,10 +24,13 @@ def open_access(
     settings: Settings,
     base: str,
     get_http_client: Callable[[], "HttpClient"],
+    destinations: Destinations,
     warn: Callable[[str], None],
 ) -> IndexAccess:
     """Open an index; a relative folder is relative to `base`. Raises `FetchError` for a missing folder."""
     if config.is_local:
         return FolderAccess(config, base, settings.home, settings.limits, get_http_client)
     token = read_index_token(config, settings, warn)
-    return HttpAccess(config, token, HttpCache(os.path.join(settings.cache_dir, "indexes")), get_http_client)
+    return HttpAccess(
+        config, token, HttpCache(os.path.join(settings.cache_dir, "indexes")), get_http_client, destinations
+    )

@@ -7,6 +7,7 @@ from urllib.parse import urljoin, urlsplit
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
+from skillpm.fetchers.destinations import Destinations
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.indexes.client.http_cache import CachedResponse, HttpCache, Validators
 from skillpm.settings import Settings
@@ -21,10 +22,16 @@ class HttpAccess:
     """Access to an index on a web server."""
 
     def __init__(
-        self, config: ConfiguredIndex, token: str, cache: HttpCache, get_http_client: Callable[[], "HttpClient"]
+        self,
+        config: ConfiguredIndex,
+        token: str,
+        cache: HttpCache,
+        get_http_client: Callable[[], "HttpClient"],
+        destinations: Destinations,
     ) -> None:
         self.config = config
         self.cache = cache
+        self.destinations = destinations
         self._get_http_client = get_http_client
         self._token = token
 
@@ -63,13 +70,14 @@ class HttpAccess:
     def read_archive(self, address: str, limit: int) -> bytes:
         """Return the bytes of an archive. Raises `NotFoundError`."""
         try:
-            return download_archive(self._get_http_client(), address, limit, self._auth_headers(address))
+            headers = self._auth_headers(address)
+            return download_archive(self._get_http_client(), address, limit, headers, self.config.url)
         except FetchError as error:
             raise self._add_hint(error) from None
 
     def resolve_url(self, document: str, reference: str) -> str:
         """Resolve a reference as a browser would, if a redirect to the result is allowed. Raises `RefusedError`."""
-        from skillpm.fetchers.http.redirects import check_redirect  # noqa: PLC0415  (imports httpx, which a cached search does not need)
+        from skillpm.fetchers.http.redirects import check_reference  # noqa: PLC0415  (imports httpx, which a cached search does not need)
 
         try:
             url = urljoin(document, reference)
@@ -78,7 +86,7 @@ class HttpAccess:
         # Some servers decode `%2e%2e%2f` and `\\` to `../`, so the prefix check of a locked URL would not hold.
         if "\\" in reference or "%2e" in reference.lower() or "%2f" in reference.lower() or "#" in url:
             raise RefusedError(f"{sanitize(document)} refers to `{sanitize(reference)}`, which is not a plain URL")
-        check_redirect(document, url)
+        check_reference(document, url, self.destinations)
         return url
 
     def host_root(self) -> str:
@@ -139,11 +147,16 @@ class HttpAccess:
         return {"Authorization": f"Bearer {self._token}"} if self._token and same_origin else {}
 
 
-def download_archive(http_client: "HttpClient", address: str, limit: int, headers: dict[str, str]) -> bytes:
-    """Return the bytes of an archive. Raises `OfflineError` if the network is disabled."""
+def download_archive(
+    http_client: "HttpClient", address: str, limit: int, headers: dict[str, str], referrer: str = ""
+) -> bytes:
+    """Return the bytes of an archive; `referrer` is as in `HttpClient.get`.
+
+    Raises `OfflineError` if the network is disabled.
+    """
     if http_client.settings.offline:
         raise OfflineError([address])
-    return http_client.get(address, limit=limit, headers=headers).body
+    return http_client.get(address, limit=limit, headers=headers, referrer=referrer).body
 
 
 def _validators_of(headers: Mapping[str, str]) -> Validators:

@@ -14,6 +14,7 @@ from skillpm.core.versions import ANY
 from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill, variant_of
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
@@ -42,12 +43,20 @@ class IndexClient:
     """The indexes in the order of their priority, with one HTTP client for all."""
 
     def __init__(
-        self, settings: Settings, base: str, store: Store, reporter: Reporter, configs: Sequence[ConfiguredIndex]
+        self,
+        settings: Settings,
+        base: str,
+        store: Store,
+        reporter: Reporter,
+        configs: Sequence[ConfiguredIndex],
+        destinations: Destinations,
     ) -> None:
         self.settings = settings
         self.base = base
         self.store = store
         self.reporter = reporter
+        self.destinations = destinations
+        destinations.name(*(config.url for config in configs))
         self._http_client: HttpClient | None = None
         self._lock = Lock()
         # By URL: a site publishes no versions, so its skill is downloaded to read the version, and again to pin it.
@@ -203,13 +212,15 @@ class IndexClient:
         )
 
     def _open_index(self, config: ConfiguredIndex) -> Index:
-        access = open_access(config, self.settings, self.base, self._get_http_client, self.reporter.warn)
+        access = open_access(
+            config, self.settings, self.base, self._get_http_client, self.destinations, self.reporter.warn
+        )
         return Index(config, access, self.reporter.warn)
 
     def _get_http_client(self) -> HttpClient:
         with self._lock:
             if self._http_client is None:
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose)
+                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self.destinations)
             return self._http_client
 
     def _run_parallel(self, names: Sequence[SkillName], work: Callable[[SkillName], Result]) -> dict[SkillName, Result]:

@@ -13,6 +13,7 @@ from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill
 from skillpm.fetchers.bundled import BundledFetcher
 from skillpm.fetchers.bundled_paths import bundled_names
+from skillpm.fetchers.destinations import Destinations
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import IndexPin
@@ -35,12 +36,14 @@ class IndexFetcher:
         store: Store,
         reporter: Reporter,
         load_indexes: Callable[[], Sequence[ConfiguredIndex]],
+        destinations: Destinations,
     ) -> None:
         self.settings = settings
         self.base = base
         self.store = store
         self.reporter = reporter
         self._load_indexes = load_indexes
+        self._destinations = destinations
         self._client: IndexClient | None = None
 
     def pin(self, sources: Mapping[SkillName, IndexSource]) -> dict[SkillName, FetchedSkill]:
@@ -109,7 +112,7 @@ class IndexFetcher:
         if self._client is None and (configs or allow_unconfigured):
             from skillpm.indexes.client.index_client import IndexClient  # noqa: PLC0415  (imports httpx)
 
-            self._client = IndexClient(self.settings, self.base, self.store, self.reporter, configs)
+            self._client = IndexClient(self.settings, self.base, self.store, self.reporter, configs, self._destinations)
         return self._client
 
     def _not_found_error(self, name: SkillName, source: IndexSource, client: "IndexClient | None") -> NotFoundError:

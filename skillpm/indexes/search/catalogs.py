@@ -19,6 +19,7 @@ from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotFoundError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
+from skillpm.fetchers.destinations import Destinations
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.searched_catalog import CatalogEntry, read_searched_catalog
 from skillpm.formats.well_known import ALL_PATHS
@@ -59,6 +60,7 @@ class Catalogs:
         self.reporter = reporter
         self._cache = DatabaseCache(os.path.join(settings.cache_dir, "search"))
         self._can_write_cache = can_write_cache
+        self._destinations = Destinations()
         self._http_client: HttpClient | None = None
         self._lock = Lock()
 
@@ -115,7 +117,10 @@ class Catalogs:
     ) -> SearchedIndex:
         from skillpm.indexes.client.access import open_access  # noqa: PLC0415  (not needed for a cached search)
 
-        access = open_access(config, self.settings, self.base, self._get_http_client, self.reporter.warn)
+        self._destinations.name(config.url)
+        access = open_access(
+            config, self.settings, self.base, self._get_http_client, self._destinations, self.reporter.warn
+        )
         address, fetched = _fetch_catalog(config, access, None if cached is None else cached[0])
         now = time.time()
         if cached is not None and fetched is None:
@@ -156,7 +161,7 @@ class Catalogs:
             if self._http_client is None:
                 from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (imports httpx)
 
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose)
+                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self._destinations)
             return self._http_client
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import JsonNode
 from skillpm.errors import DocumentError
+from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
 from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normalize_site_url, read_indexes
@@ -48,7 +49,8 @@ def check_index(context: Context, location: str) -> "list[IndexProblem]":
     url = location if "://" in location else os.path.abspath(os.path.join(settings.working_directory, location))
     (index,) = read_indexes(JsonNode([{"name": "checked", "url": url}], location))
     indexes = [index.replace(name="that you named", is_own=True)]
-    client = IndexClient(settings, settings.working_directory, context.store, context.reporter, indexes)
+    base = settings.working_directory
+    client = IndexClient(settings, base, context.store, context.reporter, indexes, Destinations())
     return list(verify_index(client.indexes[0], settings.limits, context.reporter.warn))
 
 
@@ -70,13 +72,15 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
     if base not in context.fetchers:
         settings = context.settings.replace(scope_flag=scope.flag)
 
-        def make_index_fetcher() -> "IndexQueries":
+        def make_index_fetcher(destinations: Destinations) -> "IndexQueries":
             from skillpm.indexes.client.index_fetcher import IndexFetcher  # noqa: PLC0415  (imports all that reads skills)
 
             indexes = partial(configured_indexes, scope, settings)
-            return IndexFetcher(settings, base, context.store, context.reporter, indexes)
+            return IndexFetcher(settings, base, context.store, context.reporter, indexes, destinations)
 
-        context.fetchers[base] = FetcherDispatcher(
+        fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
+        fetchers.destinations.name_later(lambda: [index.url for index in configured_indexes(scope, settings)])
+        context.fetchers[base] = fetchers
     return context.fetchers[base]

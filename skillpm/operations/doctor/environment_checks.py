@@ -18,7 +18,7 @@ from skillpm.operations.context.scope_permissions import load_rules, unreachable
 from skillpm.operations.discover import read_user_config
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 
-OLDEST_GIT = (2, 36)
+OLDEST_GIT = (2, 37)
 MIN_FREE_BYTES = 10_000_000
 FOLDER_VARIABLES = ("SKILLPM_HOME", "SKILLPM_CONFIG_DIR", "SKILLPM_CACHE_DIR")
 KNOWN_VARIABLES = (
@@ -52,7 +52,7 @@ def check_environment(doctor: DoctorContext) -> Iterator[Diagnostic]:
 
 def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check that git is installed and recent enough."""
-    advice = "install git 2.36 or newer, e.g. `apt-get install git`"
+    advice = "install git 2.37 or newer, e.g. `apt-get install git`"
     environ = doctor.settings.environ
     if shutil.which("git", path=environ.get("PATH") or os.devnull) is None:
         yield Diagnostic(message="the program `git` was not found on PATH", hint=advice)

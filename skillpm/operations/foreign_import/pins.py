@@ -38,6 +38,7 @@ def pin_imports(
 
     Raises `OfflineError` if a source is not in the cache and the network is off.
     """
+    pin_context.fetchers.name_sources(item.source for item in skills)
     current = _fetch_current({item.name: item.source for item in skills}, pin_context.fetchers)
     pinned: list[PinnedImport] = []
     skipped: list[SkippedSkill] = []

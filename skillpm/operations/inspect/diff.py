@@ -105,6 +105,7 @@ def _read_stored_files(scope: Scope, context: Context, name: str, skill: LockedS
     """Read a state of a skill from the store; fetch it if it is missing there."""
     if skill.digest is None:
         return {}
+    fetchers = make_fetchers(scope, context)
     if not context.store.has(skill.digest, variant_of(skill.pin)):
         # A lockfile may come from a stranger: it must not make skillpm contact a server that the manifest and the
         # user's configuration do not name.
@@ -113,7 +114,9 @@ def _read_stored_files(scope: Scope, context: Context, name: str, skill: LockedS
         if files.lockfile.skills.get(SkillName(name)) == skill:
             check_sources(scope, files, files.lockfile)
         refuse_unconfigured(scope, files, lockfile, {SkillName(name)}, context.settings)
-    tree = fetch_content(make_fetchers(scope, context), SkillName(name), skill, skill.digest)
+        fetchers = fetchers.with_locked(files.lockfile.skills)
+        fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
+    tree = fetch_content(fetchers, SkillName(name), skill, skill.digest)
     return {file.path: DiffFile(file.data, is_executable=file.executable) for file in tree.files}
 
 

@@ -32,7 +32,9 @@ def resolve_local_spec(scope: Scope, context: Context, source: PathSource | UrlS
     source = source.replace(path=stored) if isinstance(source, PathSource) else source.replace(url=stored)
     folder = os.path.basename(_strip_suffix(location))
     probe = SkillName(alias or folder)
-    declared = make_fetchers(scope, context).pin({probe: source}, quiet=True)[probe].declared_name
+    fetchers = make_fetchers(scope, context)
+    fetchers.name_sources([source])
+    declared = fetchers.pin({probe: source}, quiet=True)[probe].declared_name
     name = alias or choose_install_name(declared, folder)
     if not name:
         raise UsageError(f"invalid skill name `{sanitize(declared or typed)}`", hint="choose one with --as NAME")

@@ -152,7 +152,8 @@ def _plan_and_execute(
         files = read_edited()
         plan = _make_plan(scope, context, options, files, select_upgrades(files))
         if not plan.is_empty:
-            execute(scope, context, fetch_change(scope, context, plan, make_fetchers(scope, context)))
+            fetchers = make_fetchers(scope, context).with_locked(plan.lockfile.skills)
+            execute(scope, context, fetch_change(scope, context, plan, fetchers))
         return plan
 
     policy = options.lock_policy

@@ -50,6 +50,7 @@ def resolve_lockfile(
     another source than the manifest specifies.
     """
     fetchers = fetchers.with_locked(files.lockfile.skills)
+    fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
     refuse_installed_sources(scope, files, fetchers.settings)
     if files.lockfile_text is None and (lock_policy.locked or lock_policy.frozen):
         raise _outdated_error(scope, files, [], lock_policy)

@@ -1,0 +1,136 @@
+"""The first redirect of a git server is followed by skillpm, not by git, so that its target is checked."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fetchers.world import HERE, SECONDS, WORLD, Listener, Project, take_requests
+from kit import GitServer, NameServer, Repository, Response, make_skill
+
+FIRST = "/info/refs?service=git-upload-pack"
+
+
+def port(server: GitServer) -> str:
+    return server.address.rpartition(":")[2]
+
+
+@pytest.fixture
+def new(upstream: Repository) -> Iterator[GitServer]:
+    """The server to which a repository has moved."""
+    upstream.write(make_skill("pdf")).commit()
+    with GitServer() as server:
+        server.serve("acme/pdf", upstream)
+        yield server
+
+
+@pytest.mark.parametrize("target", [HERE, "localhost", "inside.example"])
+def test_a_public_server_must_not_redirect_git_to_the_local_network(
+    project: Project, server: GitServer, secret: Listener, tmp_path: Path, target: str
+) -> None:
+    names = NameServer(tmp_path / "names", {"forge.example": [[HERE, WORLD]], "inside.example": [[WORLD, HERE]]})
+    server.redirect_to = f"http://{target}:{secret.port}"
+    url = f"http://forge.example:{port(server)}/acme/pdf.git"
+    options = ["--allow-insecure-host=forge.example", "--allow-insecure-host=inside.example"]
+
+    result = project.run("install", url, *options, env={**names.environment, **SECONDS})
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {url} points into the local network: http://{target}:{secret.port}/acme/pdf.git\n"
+        "  hint: report it to the server's administrator; nothing was downloaded\n",
+    )
+    assert (take_requests(server), secret.connections) == (["info"], 0)
+    assert project.is_untouched
+
+
+def test_each_redirect_is_checked(project: Project, server: GitServer, secret: Listener, tmp_path: Path) -> None:
+    names = NameServer(tmp_path / "names", {"forge.example": [[HERE, WORLD]]})
+    address = f"http://forge.example:{port(server)}"
+    server.publish("/acme/pdf.git/info/refs", Response(302, {"Location": f"{address}/acme/new.git{FIRST}"}, b""))
+    location = f"http://{HERE}:{secret.port}/acme/pdf.git{FIRST}"
+    server.publish("/acme/new.git/info/refs", Response(302, {"Location": location}, b""))
+
+    result = project.run(
+        "install",
+        f"{address}/acme/pdf.git",
+        "--allow-insecure-host=forge.example",
+        env={**names.environment, **SECONDS},
+    )
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        f"error: {address}/acme/new.git points into the local network: http://{HERE}:{secret.port}/acme/pdf.git",
+    )
+    assert ([request.path for request in server.requests], secret.connections) == (
+        ["/acme/pdf.git/info/refs", "/acme/new.git/info/refs"],
+        0,
+    )
+
+
+def test_a_setting_of_the_user_for_one_server_does_not_let_git_follow(
+    project: Project, server: GitServer, secret: Listener, tmp_path: Path
+) -> None:
+    names = NameServer(tmp_path / "names", {"forge.example": [[HERE, WORLD]]})
+    url = f"http://forge.example:{port(server)}/acme/pdf.git"
+    project.git_config(f'[http "{url}"]\n\tfollowRedirects = true')
+    server.redirect_to = f"http://{HERE}:{secret.port}"
+
+    project.run("install", url, "--allow-insecure-host=forge.example", env={**names.environment, **SECONDS})
+
+    assert secret.connections == 0
+
+
+def test_a_redirect_costs_one_request(project: Project, server: GitServer, new: GitServer) -> None:
+    project.run("install", new.url("acme/pdf"), check=True)
+    direct = take_requests(new)
+    server.redirect_to = new.address
+    other = Project(project.root / "other")
+
+    other.run("install", server.url("acme/pdf"), check=True)
+
+    assert (take_requests(server), take_requests(new)) == (["info"], direct)
+    assert other.locked_source("pdf")["git"] == server.url("acme/pdf")
+
+
+def test_a_login_of_insteadof_follows_a_redirect_on_its_server_only(
+    project: Project, server: GitServer, new: GitServer
+) -> None:
+    """GitLab redirects to the URL with `.git`."""
+    header = "Basic " + base64.b64encode(b"ann:s3cr3t").decode()
+    server.required_login = ("ann", "s3cr3t")
+    server.publish("/acme/moved/info/refs", Response(301, {"Location": f"{new.address}/acme/pdf{FIRST}"}, b""))
+    server.publish("/acme/plain/info/refs", Response(301, {"Location": f"/acme/moved{FIRST}"}, b""))
+    project.redirect_git("https://forge.example/", server.address.replace("//", "//ann:s3cr3t@"))
+
+    project.run("install", "git+https://forge.example/acme/plain", check=True)
+
+    sent = [(request.path, request.authorization) for request in server.requests if request.authorization]
+    assert sent == [("/acme/plain/info/refs", header), ("/acme/moved/info/refs", header)] * (len(sent) // 2)
+    assert {request.authorization for request in new.requests} == {""}
+
+
+def test_a_redirect_to_a_page_is_an_error(project: Project, server: GitServer) -> None:
+    server.publish("/acme/pdf.git/info/refs", Response(302, {"Location": "/login"}, b""))
+    url = server.url("acme/pdf")
+
+    result = project.run("install", url)
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {url} redirects to {server.address}/login, which is not the address of a git repository\n"
+        "  hint: check that `git clone` accepts this URL\n",
+    )
+
+
+def test_a_redirect_of_a_later_request_is_not_followed(project: Project, new: GitServer, secret: Listener) -> None:
+    location = f"http://{HERE}:{secret.port}/acme/pdf.git{FIRST}"
+    new.publish("/acme/pdf.git/git-upload-pack", Response(307, {"Location": location}, b""))
+
+    result = project.run("install", new.url("acme/pdf"), env=SECONDS)
+
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        1,
+        f"error: the server failed (HTTP 307): {new.url('acme/pdf')}",
+    )
+    assert secret.connections == 0
