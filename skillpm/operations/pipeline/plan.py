@@ -170,7 +170,7 @@ def _update_legacy_metadata(
 def _adopt_skill(layout: Layout, name: SkillName, locked: LockedSkill, old: InstalledSkill | None) -> InstalledSkill:
     """Return the receipt's entry of a folder that has the locked content already."""
     if old is not None and old.digest == locked.digest and old.pin == locked.pin:
-        return old
+        return old.replace(version=locked.version)
     if locked.digest is None:
         return InstalledSkill(pin=locked.pin, digest=None, version=locked.version)
     files = {}
