@@ -109,6 +109,7 @@ class Worlds:
         world.write("skills.json", json.dumps({"skills": {}, "agents": ["claude-code"]}) + "\n")
         for name in ("style", "live"):
             world.write_files(prefix_paths(f"mine/{name}", make_skill(name, body=f"good {name}\n")))
+        world.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine", body="good mine\n")))
         _write_outside(world)
         # A flat file whose old registry says more of it than it says itself: `inherited` in the receipt.
         world.write(f"{HERE}/old.md", "# Old\n\nDo it the old way.\n")
