@@ -1,4 +1,4 @@
-"""Forged files: one key of a document replaced, a whole entry made up, a document of another machine, or no file at all."""
+"""Forged files: one key replaced, a whole entry made up, a document of another machine, or no file at all."""
 
 import json
 import os
@@ -44,8 +44,38 @@ PLACES = {**DOCUMENTS, **OTHERS}
 BELOW_JOURNAL = {"journal", "staged receipt", "staged lockfile", "staged registry", "staged skill", "staging", "trash"}
 DEEP: Any = json.loads("[" * 400 + "]" * 400)
 ODD: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2**70, 1.5, "", "x", [], {}, [[]], {"a": {}}, ["pdf"], DEEP, "\0", "\ud83d", "x" * 5000),
-    *("../../outside/victim.txt", "/etc/passwd", "~/.ssh", ".git/hooks", ".claude/skills", "../outside", ".", "..", "pdf"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2**70,
+        1.5,
+        "",
+        "x",
+        [],
+        {},
+        [[]],
+        {"a": {}},
+        ["pdf"],
+        DEEP,
+        "\0",
+        "\ud83d",
+        "x" * 5000,
+    ),
+    *(
+        "../../outside/victim.txt",
+        "/etc/passwd",
+        "~/.ssh",
+        ".git/hooks",
+        ".claude/skills",
+        "../outside",
+        ".",
+        "..",
+        "pdf",
+    ),
     *("sha256:" + "0" * 64, "0" * 64, "0" * 40, "symlink", "copy", "https://127.0.0.1:9/x.git", "-oProxyCommand=x"),
 )
 NAMES = ("docx", "xlsx", "evil", "mine", "../../outside", ".git", "", "PDF", "con", "a/b", "pdf/SKILL.md", ".skillpm")
@@ -76,7 +106,10 @@ def bind(world: World) -> bool:
 
 
 def _change_content(world: World, worlds: Worlds, name: str, chance: Random) -> str:
-    folder, word = world.work / HERE / name, chance.choices(["locked", "evil", "edited", "extra", "missing"], [4, 3, 1, 1, 1])[0]
+    folder, word = (
+        world.work / HERE / name,
+        chance.choices(["locked", "evil", "edited", "extra", "missing"], [4, 3, 1, 1, 1])[0],
+    )
     if word in {"evil", "missing"}:
         shutil.rmtree(folder)
     if word == "evil":
@@ -132,8 +165,12 @@ def _forge_key(document: Any, worlds: Worlds, chance: Random, number: int) -> st
 
 def _donors(worlds: Worlds) -> list[Any]:
     """Return documents of other projects and machines."""
-    found = [_read_json(world.work / path) for world in (worlds.other, worlds.interrupted) for path in DOCUMENTS.values()]
-    found += [json.loads(world.read(name)) for world in (worlds.other, worlds.well) for name in ("skills.json", "skills.lock")]
+    found = [
+        _read_json(world.work / path) for world in (worlds.other, worlds.interrupted) for path in DOCUMENTS.values()
+    ]
+    found += [
+        json.loads(world.read(name)) for world in (worlds.other, worlds.well) for name in ("skills.json", "skills.lock")
+    ]
     return [document for document in found if document is not None]
 
 
@@ -198,8 +235,12 @@ def _forge_file(world: World, worlds: Worlds, place: str, path: Path, chance: Ra
     """Put something else in the place of a file or folder."""
     there = path.read_bytes() if path.is_file() else b""
     outside = world.root / "outside"
-    way = chance.choice(["donor", "empty", "cut", "noise", "deep", "odd", "link", "folder", "fifo", "hard link", "process"])
-    donor = chance.choice([worlds.other.work / PLACES[place], worlds.interrupted.work / chance.choice([*PLACES.values()])])
+    way = chance.choice(
+        ["donor", "empty", "cut", "noise", "deep", "odd", "link", "folder", "fifo", "hard link", "process"]
+    )
+    donor = chance.choice(
+        [worlds.other.work / PLACES[place], worlds.interrupted.work / chance.choice([*PLACES.values()])]
+    )
     _remove(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if way == "donor" and donor.is_dir():
@@ -215,19 +256,26 @@ def _forge_file(world: World, worlds: Worlds, place: str, path: Path, chance: Ra
     elif way == "odd":
         path.write_text(json.dumps(chance.choice(ODD)))
     elif way == "link":
-        target = chance.choice(["victim.txt", "folder", "missing", ".agent-skills", "../home/.ssh", "../home/.ssh/id_rsa"])
+        target = chance.choice(
+            ["victim.txt", "folder", "missing", ".agent-skills", "../home/.ssh", "../home/.ssh/id_rsa"]
+        )
         path.symlink_to(outside / target)
         return f"{place} is a link to {target}"
-    elif way == "folder":
+    else:
+        _write_odd_file(path, way, outside / "victim.txt", chance)
+    return f"{place} replaced: {way}"
+
+
+def _write_odd_file(path: Path, way: str, victim: Path, chance: Random) -> None:
+    if way == "folder":
         path.mkdir()
         chance.choice([path / "file", path / "pdf", path / "pdf-1"]).write_text("x")
     elif way == "fifo":
         os.mkfifo(path)
     elif way == "hard link":
-        path.hardlink_to(outside / "victim.txt")
+        path.hardlink_to(victim)
     else:
         path.write_text("1\n" if way == "process" else "")
-    return f"{place} replaced: {way}"
 
 
 def _remove(path: Path) -> None:

@@ -67,10 +67,14 @@ def forged_entries(world: LockWorld, kind: str) -> Iterator[tuple[str, dict[str,
         yield f"all of {label}", donor
 
 
-def _with_values(entry: dict[str, Any], key: str, values: list[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _with_values(
+    entry: dict[str, Any], key: str, values: list[tuple[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     seen = [_get(entry, key)]
     for label, value in values:
-        if (label == "another type" or value is not None) and not any(value == old and type(value) is type(old) for old in seen):
+        if (label == "another type" or value is not None) and not any(
+            value == old and type(value) is type(old) for old in seen
+        ):
             seen.append(value)
             yield f"{key} of {label}: {json.dumps(value)}", _set(entry, {key: value})
 
@@ -151,7 +155,9 @@ def _misbound(world: LockWorld, kind: str, entry: dict[str, Any], required: dict
         yield "another index"
     if kind == "index" and f"-{entry.get('version')}.tar.gz" not in source["url"]:
         yield f"version {entry.get('version')}, but the archive is {source['url']}"
-    if kind != "index" and entry.get("version") != honest.get("version") and source == honest["source"]:
+    # Without a version, its commit is shown. What a live link leads to may change at any time.
+    is_other = entry.get("version") not in {None, honest.get("version")}
+    if kind not in {"index", "live link"} and is_other and source == honest["source"]:
         yield f"version {entry.get('version')}, but it is {honest.get('version')}"
     if entry.get("dependencies"):
         yield "dependencies that the skill does not declare"

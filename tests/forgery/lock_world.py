@@ -38,11 +38,9 @@ CACHES = ("cold", "git only", "store without proofs", "everything")
 class Project(Sandbox):
     """A project with its own working directory and a cache that is chosen for each command."""
 
-    cache_variables: Environment = {}
-
     def environment(self, changes: Environment | None = None) -> dict[str, str]:
         """Build the environment: flushing is not what is tried here."""
-        return super().environment({"SKILLPM_FSYNC": "0"} | (changes or {}))
+        return super().environment({"SKILLPM_FSYNC": "0"} | {**(changes or {})})
 
     @property
     def entry(self) -> Any:
@@ -52,7 +50,7 @@ class Project(Sandbox):
     @property
     def name(self) -> str:
         """The one skill that the manifest requires."""
-        return next(iter(json.loads(self.read("skills.json"))["skills"]))
+        return str(next(iter(json.loads(self.read("skills.json"))["skills"])))
 
     def installed(self) -> Content | None:
         """Return the files at the skill's place, read without skillpm."""
@@ -75,6 +73,8 @@ class LockWorld:
             self._publish_index(name)
         self.projects = {kind: self._lock(kind) for kind in REQUIREMENTS}
         self.evil = {kind: entry for kind in REQUIREMENTS for entry in [self._lock_evil(kind)] if entry}
+        self.evil["docx of the index"] = self._install("docx", "docx", {"version": "*"}, "corp").entry
+        self.evil["older version"] = self._install("older", "index", {"version": "==1.0.0"}, "corp").entry
         self.cache = folder / "cache"
 
     def _repository(self, name: str) -> Repository:
@@ -126,8 +126,11 @@ class LockWorld:
 
     def _install(self, label: str, kind: str, requirement: Any, index: str) -> Project:
         project = Project(self.folder / "projects" / label)
-        name = "testing" if kind == "bundled" else NAME
-        manifest = {"skills": {name: requirement}, "indexes": [{"name": index, "url": f"{self.server.address}/{index}/"}]}
+        name = {"bundled": "testing", "docx": "docx"}.get(kind, NAME)
+        manifest = {
+            "skills": {name: requirement},
+            "indexes": [{"name": index, "url": f"{self.server.address}/{index}/"}],
+        }
         project.write("skills.json", json.dumps(manifest))
         for folder in ("pdf", "other"):
             skill = "pdf" if kind != "path" or folder == "pdf" else NAME
@@ -179,7 +182,11 @@ def _unpack(data: bytes) -> Content:
         members = [member for member in archive.getmembers() if member.isfile()]
         files = {member.name: (archive.extractfile(member) or io.BytesIO()).read() for member in members}
     top = {name.partition("/")[0] for name in files}
-    return {name.partition("/")[2]: data for name, data in files.items()} if "SKILL.md" not in files and len(top) == 1 else files
+    return (
+        {name.partition("/")[2]: data for name, data in files.items()}
+        if "SKILL.md" not in files and len(top) == 1
+        else files
+    )
 
 
 def _skill(name: str, word: str) -> Mapping[str, bytes]:

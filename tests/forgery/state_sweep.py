@@ -14,7 +14,14 @@ from forgery.world import HERE, World, Worlds
 from kit import Result
 
 READERS: tuple[tuple[str, ...], ...] = (
-    *(("list", "--json"), ("load", "pdf"), ("load", "docx"), ("load", "old"), ("doctor", "--json"), ("verify", "--json")),
+    *(
+        ("list", "--json"),
+        ("load", "pdf"),
+        ("load", "docx"),
+        ("load", "old"),
+        ("doctor", "--json"),
+        ("verify", "--json"),
+    ),
 )
 WRITERS: tuple[tuple[str, ...], ...] = (
     *(("sync", "--frozen"), ("sync",), ("update",), ("uninstall", "pdf"), ("link", "codex")),

@@ -7,7 +7,6 @@ repeats a run.
 import os
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from forgery.documents import PLACES

@@ -50,7 +50,7 @@ def test_a_skill_that_is_not_locked_is_shown_as_such(project: CommandSandbox) ->
     project.write_files(prefix_paths(".agent-skills/mine", evil))
     receipt = json.loads(project.read(RECEIPT))
     row = {"sha256": content_hash(evil["SKILL.md"]), "size": len(evil["SKILL.md"])}
-    digest = compute_digest([("SKILL.md", row["sha256"])])
+    digest = compute_digest([("SKILL.md", content_hash(evil["SKILL.md"]))])
     receipt["skills"]["mine"] = receipt["skills"]["docx"] | {"digest": digest, "files": {"SKILL.md": row}}
     project.write(RECEIPT, json.dumps(receipt))
 

@@ -35,7 +35,8 @@ class World(Sandbox):
 
     def environment(self, changes: Environment | None = None) -> dict[str, str]:
         """Build the environment: flushing and the place of the cache are not what is tried here."""
-        return super().environment({"SKILLPM_CACHE_DIR": str(self.shared_cache), "SKILLPM_FSYNC": "0"} | (changes or {}))
+        ours = {"SKILLPM_CACHE_DIR": str(self.shared_cache), "SKILLPM_FSYNC": "0"}
+        return super().environment({**ours, **(changes or {})})
 
     def documents(self) -> dict[str, str]:
         """Return manifest and lockfile."""
@@ -60,7 +61,9 @@ class World(Sandbox):
 
     def watched(self) -> dict[str, tuple[object, ...]]:
         """Return mode, inode, time and content of everything that no command may touch."""
-        return {path: entry for path, entry in self.all_files() if not path.startswith(tuple(f"work/{own}/" for own in OWN))}
+        return {
+            path: entry for path, entry in self.all_files() if not path.startswith(tuple(f"work/{own}/" for own in OWN))
+        }
 
     def all_files(self) -> Iterator[tuple[str, tuple[object, ...]]]:
         """Yield everything in the sandbox but manifest, lockfile and the folders that skillpm may create."""
@@ -95,7 +98,9 @@ class Worlds:
     def publish(self, word: str, branch: str = "main") -> None:
         """Publish a state of all skills."""
         for name in ("pdf", "docx", "xlsx"):
-            files = make_skill(name, f"Says {word}.", body=f"{word} {name}\n") | {"scripts/run.sh": f"echo {word}\n".encode()}
+            files = make_skill(name, f"Says {word}.", body=f"{word} {name}\n") | {
+                "scripts/run.sh": f"echo {word}\n".encode()
+            }
             self.upstream.write(
                 prefix_paths(f"skills/{name}", files),
                 executable=[f"skills/{name}/scripts/run.sh"],

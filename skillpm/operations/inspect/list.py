@@ -97,7 +97,7 @@ def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, Lock
 
 def _find_lock_differences(locked: Mapping[SkillName, LockedSkill], receipt: Receipt) -> dict[str, str]:
     """Return the locked version of each skill whose content, source or version is not the locked one by its receipt."""
-    differences = {}
+    differences: dict[str, str] = {}
     for name, installed in receipt.skills.items():
         expected = locked.get(name)
         if expected is None or _identity(installed) == _identity(expected):

@@ -71,7 +71,7 @@ class InstallPlan(Value):
             name
             for name, skill in skills
             if skill.digest is not None
-            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(skill.pin, skill.digest))
+            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(name, skill))
         }
 
     def _needs_files(self, action: Action) -> bool:
