@@ -34,6 +34,7 @@ def test_no_forged_lockfile_is_installed(
     for about, forged in chosen:
         attempt(world, kind, about, forged, report)
 
-    record_property("lock forgeries", [kind, SEED, len(forgeries), report.forgeries, report.commands, report.refused])
+    figures = [report.forgeries, report.commands, report.refused, len(report.wrong)]
+    record_property("lock forgeries", [kind, SEED, *figures])
     if report.wrong:
         pytest.fail(f"SKILLPM_SEED={SEED} repeats it\n" + "\n".join(report.wrong), pytrace=False)

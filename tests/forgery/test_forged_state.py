@@ -31,6 +31,6 @@ def test_no_forged_file_is_believed(
     for number in range(COUNT):
         state.attempt(place, SEED, number, report)
 
-    record_property("forgeries", [place, SEED, report.forgeries, report.commands, len(report.wrong)])
+    record_property("forgeries", [place, SEED, report.forgeries, report.commands, report.refused, len(report.wrong)])
     if report.wrong:
         pytest.fail(f"SKILLPM_SEED={SEED} repeats it\n" + "\n".join(report.wrong), pytrace=False)
