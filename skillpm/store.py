@@ -11,13 +11,13 @@ therefore the digest and a `variant` (for a git skill, its tree id).
 import json
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder, write_cache_file
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.files import discard_file, translate_os_errors
-from skillpm.formats.pin import GitPin, Pin
+from skillpm.formats.pin import GitPin, IndexPin, Pin, UrlPin
 
 MAGIC = b"skillpm-tree 1 "
 
@@ -78,31 +78,52 @@ class Store:
         return tree
 
 
-class Proofs:
-    """Which locked git folders were proved: that the commit has this tree at this path, with this digest.
+class LockedContent(Protocol):
+    """What a lockfile says of a skill: a `LockedSkill`, or a `FetchedSkill` that is about to be locked."""
 
-    A tree is fetched by its id, and every byte is checked against it; but nothing in that says that it belongs to the
-    commit in the lockfile, which is what people read. Proving that costs a request. What was proved once on a machine
-    is remembered as an empty file in the cache.
+    @property
+    def pin(self) -> Pin: ...  # noqa: D102
+    @property
+    def digest(self) -> Digest | None: ...  # noqa: D102
+    @property
+    def version(self) -> str: ...  # noqa: D102
+
+
+class Proofs:
+    """Which locked content was proved to be that of its source, so that the store may be used without a request.
+
+    The digest of a locked skill says which bytes, not where they come from: the store has them, too, if they belong to
+    another commit, another archive or another index. For git, a proof says that the commit has this tree at this path;
+    for an archive, that its URL served it; for an index, that it served this version of this skill. What was proved
+    once on a machine is remembered as an empty file in the cache.
     """
 
     def __init__(self, cache_dir: str) -> None:
         self.folder = os.path.join(cache_dir, "proofs")
 
-    def path(self, pin: GitPin, digest: Digest) -> str:
-        """Return the path of a proof, whether it exists or not."""
+    def path(self, name: str, skill: LockedContent) -> str:
+        """Return the path of a proof, whether it exists or not; empty for a local source, which is read each time."""
         from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
-        claim = f"{pin.url}\n{pin.commit}\n{pin.path}\n{pin.tree}\n{digest}"
-        return os.path.join(self.folder, sha256(claim.encode()).hexdigest())
+        match skill.pin:
+            case GitPin(url=url, commit=commit, path=path, tree=tree):
+                claim = [url, commit, path, tree]
+            case UrlPin(url=url, sha256=checksum):
+                claim = [url, checksum]
+            case IndexPin(index=index, url=url, sha256=checksum):
+                claim = [name, skill.version, index, url, checksum]
+            case _:
+                return ""
+        return os.path.join(self.folder, sha256("\n".join([*claim, skill.digest or ""]).encode()).hexdigest())
 
-    def has(self, pin: Pin, digest: Digest) -> bool:
-        """Return whether nothing remains to be proved. Only git pins need it: others are checked as they are read."""
-        return not isinstance(pin, GitPin) or os.path.exists(self.path(pin, digest))
+    def has(self, name: str, skill: LockedContent) -> bool:
+        """Return whether nothing remains to be proved."""
+        path = self.path(name, skill)
+        return not path or os.path.exists(path)
 
-    def add(self, pin: GitPin, digest: Digest) -> None:
+    def add(self, name: str, skill: LockedContent) -> None:
         """Record a proof. A failure is ignored: it costs a request later."""
-        path = self.path(pin, digest)
+        path = self.path(name, skill)
         with suppress(OSError):
             if os.path.exists(path):
                 record_use(path)

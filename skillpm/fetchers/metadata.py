@@ -33,7 +33,7 @@ def read_metadata(tree: FileTree, pin: Pin, name: str) -> FetchedSkill:
     return FetchedSkill(
         pin=pin,
         digest=tree.digest,
-        version=_choose_version(skill, pin, name, warnings.append),
+        version=choose_version(skill, pin, name, warnings.append),
         declared_name=skill.declared,
         dependencies=read_dependencies(tree, skill, name),
         warnings=tuple(warnings),
@@ -53,7 +53,7 @@ def read_dependencies(tree: FileTree, skill: Skill, name: str) -> dict[str, Any]
         ) from error
 
 
-def _choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:
+def choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:
     """Return the version of the tag if it is a version tag, or else the one in the frontmatter."""
     tag = pin.ref.removeprefix("refs/tags/") if isinstance(pin, GitPin) and pin.ref.startswith("refs/tags/") else ""
     from_tag = parse_tag_version(tag, {name, skill.declared})

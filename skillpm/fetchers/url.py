@@ -21,7 +21,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import UrlPin
 from skillpm.requirements.source import UrlSource
 from skillpm.settings import Settings
-from skillpm.store import Store
+from skillpm.store import Proofs, Store
 
 if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
@@ -36,6 +36,7 @@ class UrlFetcher:
         self.settings = settings
         self.base = base
         self.store = store
+        self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
         self.destinations = destinations
         self._http_client: HttpClient | None = None
@@ -52,6 +53,7 @@ class UrlFetcher:
                 raise _mismatch_error(name, source.digest, tree.digest, source.url)
             self.store.add(tree, variant_of(pin))
             skills[name] = read_metadata(tree, pin, name)
+            self.proofs.add(name, skills[name])
         return skills
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> Sequence[str]:
@@ -70,6 +72,7 @@ class UrlFetcher:
             if tree.digest != skill.digest:
                 raise _mismatch_error(name, skill.digest or "", tree.digest, skill.pin.url)
             self.store.add(tree, variant_of(skill.pin))
+            self.proofs.add(name, skill)
         return missing
 
     def _read_once(self, name: str, url: str) -> tuple[UrlPin, FileTree]:

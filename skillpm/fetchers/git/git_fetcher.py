@@ -88,7 +88,7 @@ class GitFetcher:
                     origin, advice = summarize_pin(pins[name]), EDITED_LOCK_HINT
                     raise DigestMismatch(name, locked=shown, actual=actual, origin=origin, advice=advice)
             for name in names:
-                self.proofs.add(pins[name], locked[name].digest or Digest(""))
+                self.proofs.add(name, locked[name])
             return fetched
 
         self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
@@ -163,8 +163,8 @@ class GitFetcher:
                 url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
             )
         fetched = self._store_skills(repository, pins)
-        for name, pin in pins.items():  # the trees were read from the commits
-            self.proofs.add(pin, fetched[name].digest or Digest(""))
+        for name, skill in fetched.items():  # the trees were read from the commits
+            self.proofs.add(name, skill)
         return fetched
 
     def _fetch_locked(
@@ -172,7 +172,7 @@ class GitFetcher:
     ) -> dict[SkillName, FetchedSkill]:
         """Fetch what the store lacks, and prove what was not proved here before. Raises `OfflineError`."""
         digests = {name: locked[name].digest or Digest("") for name in pins}
-        unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(pin, digests[name])}
+        unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(name, locked[name])}
         wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.tree)}
         with prove_trees(repository, unproved, self.reporter):
             return self._store_skills(repository, wanted, is_locked=True)

@@ -11,7 +11,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY
-from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
+from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
@@ -33,7 +33,7 @@ from skillpm.indexes.client.version_choice import choose_newest
 from skillpm.requirements.source import IndexSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
-from skillpm.store import Store, StoreDamaged
+from skillpm.store import Proofs, Store, StoreDamaged
 
 MAX_PARALLEL = 8
 Result = TypeVar("Result")
@@ -54,6 +54,7 @@ class IndexClient:
         self.settings = settings
         self.base = base
         self.store = store
+        self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
         self.destinations = destinations
         destinations.name(*(config.url for config in configs))
@@ -149,6 +150,7 @@ class IndexClient:
             self._site_skills[release.url] = skill
             skill = apply_release_version(name, sources[name], release, skill, self.reporter.warn)
             self.store.add(tree, variant_of(pin))
+            self.proofs.add(name, skill)
             return skill
 
         return self._run_parallel(list(sources), fetch_one)
@@ -177,6 +179,8 @@ class IndexClient:
             tree = self._fetch_artifact(release, name, mismatch_error)[1]
             if tree.digest != skill.digest:
                 raise mismatch_error(tree.digest, skill.digest or "")
+            _check_release(index, name, skill, read_metadata(tree, skill.pin, name))
+            self.proofs.add(name, skill)
             return self.store.add(tree, variant_of(skill.pin))
 
         self._run_parallel(list(locked), fetch_one)
@@ -236,6 +240,24 @@ class IndexClient:
                     self._http_client.stop_event.set()
                 pool.shutdown(cancel_futures=True)
                 raise
+
+
+def _check_release(index: Index, name: SkillName, locked: LockedSkill, skill: FetchedSkill) -> None:
+    """Refuse an archive of another skill or version of the same index under the locked name and version.
+
+    Its SKILL.md says which they are. The index is asked only if that differs, which is legitimate and rare.
+    """
+    url = skill.pin.url if isinstance(skill.pin, IndexPin) else ""
+    if skill.declared_name in {"", name} and skill.version.removeprefix("v") == locked.version.removeprefix("v"):
+        return
+    if any(item.url == url and item.version in {"", locked.version} for item in index.list_releases(name) or ()):
+        return
+    raise RefusedError(
+        f"`{name}` is locked to {sanitize(url)}, which the index {index.config.name} does not list as "
+        f"{sanitize(f'{name} {locked.version}'.strip())}",
+        where=f"skills.lock: skills.{name}",
+        hint=CHECK_LOCK_HINT,
+    )
 
 
 def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag: str) -> str:

@@ -9,7 +9,6 @@ import stat
 from collections.abc import Collection, Iterator
 from typing import Literal
 
-from skillpm.core.digest import Digest
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import variant_of
@@ -101,12 +100,12 @@ def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]
             locked = {} if text is None else read_lockfile(text, scope.lockfile).skills
         except SkillpmError:
             continue
-        for skill in locked.values():
+        for name, skill in locked.items():
+            paths.add(proofs.path(name, skill))
             if skill.digest is not None:
                 paths.add(store.path(skill.digest, variant_of(skill.pin)))
             if isinstance(skill.pin, GitPin):
                 paths.add(git.path_for(skill.pin.url))
-                paths.add(proofs.path(skill.pin, skill.digest or Digest("")))
     return paths
 
 

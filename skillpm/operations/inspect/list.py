@@ -26,7 +26,7 @@ from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.serving.permissions import Rules
 
-State = Literal["installed", "locked", "modified", "missing", "unmanaged", "disabled"]
+State = Literal["installed", "locked", "not-locked", "modified", "missing", "unmanaged", "disabled"]
 
 
 class ListedSkill(NamedTuple):
@@ -64,7 +64,7 @@ def list_skills(scope: Scope) -> Listing:
         pending = PendingChanges(removed_skills=view.pending_removals, staged_skills=view.pending_skills)
         built = build_registry(scope.layout, receipt, prior, pending, disabled=disabled, locate_skill=view.skill_path)
         locked = _read_locked_skills(view, scope)
-        differences = _find_lock_differences(locked, receipt)
+        differences = _find_lock_differences(locked or {}, receipt)
         names = _skill_names(receipt, built)
         listed = (_make_listed_skill(name, view, receipt, built, stat_cache, locked) for name in names)
         skills = tuple(
@@ -86,23 +86,30 @@ def list_skills(scope: Scope) -> Listing:
     return read_until_consistent(scope.layout, read_listing)
 
 
-def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, LockedSkill]:
-    """Return the locked skills; none if the lockfile cannot be read, which other commands report."""
+def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, LockedSkill] | None:
+    """Return the locked skills; None without a lockfile, or if it cannot be read, which other commands report."""
     text = view.read_document("lockfile", scope.lockfile)
     try:
-        return {} if text is None else read_lockfile(text, scope.lockfile).skills
+        return None if text is None else read_lockfile(text, scope.lockfile).skills
     except DocumentError:
-        return {}
+        return None
 
 
 def _find_lock_differences(locked: Mapping[SkillName, LockedSkill], receipt: Receipt) -> dict[str, str]:
-    """Return the locked version of each skill whose installed content differs from the locked one."""
-    pairs = ((name, skill, locked[name]) for name, skill in receipt.skills.items() if name in locked)
-    return {
-        name: label if (label := version_label(expected)) != version_label(installed) else "other content"
-        for name, installed, expected in pairs
-        if installed.digest != expected.digest
-    }
+    """Return the locked version of each skill whose content, source or version is not the locked one by its receipt."""
+    differences: dict[str, str] = {}
+    for name, installed in receipt.skills.items():
+        expected = locked.get(name)
+        if expected is None or _identity(installed) == _identity(expected):
+            continue
+        difference = "other source" if installed.digest == expected.digest else "other content"
+        label = version_label(expected)
+        differences[name] = label if label != version_label(installed) else difference
+    return differences
+
+
+def _identity(skill: LockedSkill | InstalledSkill) -> tuple[object, ...]:
+    return (skill.digest, skill.pin, skill.version)
 
 
 def _skill_names(receipt: Receipt, built: BuildResult) -> list[str]:
@@ -116,17 +123,19 @@ def _make_listed_skill(
     receipt: Receipt,
     built: BuildResult,
     stat_cache: StatCache,
-    locked: Mapping[SkillName, LockedSkill],
+    locked: Mapping[SkillName, LockedSkill] | None,
 ) -> ListedSkill:
     installed: InstalledSkill | None = receipt.skills.get(SkillName(name))
     entry = built.entries.get(name) or _local_entry(name, view, built, installed)
     path = view.layout.skill_path(name)
     links = tuple(f"{folder}/{name}" for folder, links in receipt.links.items() if name in links)
-    if installed is None and (skill := locked.get(SkillName(name))) is not None and name not in built.disabled:
+    if installed is None and (skill := (locked or {}).get(SkillName(name))) is not None and name not in built.disabled:
         return _match_locked(ListedSkill(name, "unmanaged", entry, "", "", path, links), skill, view.skill_path(name))
     if installed is None:
         return ListedSkill(name, "disabled" if name in built.disabled else "unmanaged", entry, "", "", path, links)
     state = _state(name, view, installed, built, stat_cache)
+    if state == "installed" and locked is not None and name not in locked:
+        state = "not-locked"
     return ListedSkill(name, state, entry, describe_pin(installed.pin), installed.digest or "", path, links)
 
 

@@ -30,10 +30,18 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
     require_project_manifest(scope, context.settings)
     before = read_project_files(scope, context)
     required = {*before.requirements, *before.lockfile.skills}
-    local = [SkillName(name) for name in names if name not in required and _is_local(scope, name)]
+    unmanaged = [SkillName(name) for name in names if _is_local(scope, name)]
+    local = [name for name in unmanaged if name not in required]
     if local and not options.install.force:
         raise _local_skill_error(scope, local)
-    install_options = options.install.replace(selected=names, selected_only=True, unmanaged_to_remove=local)
+    if not options.install.force:
+        for name in unmanaged:
+            force = scope.command("uninstall", name, "--force")
+            context.reporter.warn(
+                f"the folder of {name} stays as a local skill: skillpm did not install it; `{force}` removes it"
+            )
+        unmanaged = []
+    install_options = options.install.replace(selected=names, selected_only=True, unmanaged_to_remove=unmanaged)
 
     def edit(files: ProjectFiles) -> ProjectFiles:
         text = files.editable_manifest

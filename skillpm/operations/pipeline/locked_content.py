@@ -6,10 +6,14 @@ from typing import Any
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.errors import DocumentError, OfflineError, RefusedError
+from skillpm.core.text import sanitize
+from skillpm.errors import CHECK_LOCK_HINT, DocumentError, OfflineError, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.metadata import choose_version
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import IndexPin
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
+from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
@@ -45,6 +49,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         name: NewSkill(content=content, needs_backup=needs_backup[name], digest=locked[name].digest or "")
         for name, content in contents.items()
     }
+    _check_versions(scope, plan, contents)
     installed = {name: _installed_skill(locked[name], content) for name, content in contents.items()}
     receipt = plan.new_receipt.replace(skills={**plan.new_receipt.skills, **installed})
     removals = {action.name: action.needs_backup for action in plan.actions if action.verb == "remove"}
@@ -88,6 +93,35 @@ def _check_dependencies(
                 where=f"{scope.lockfile}: skills.{name}.dependencies",
                 hint=f"check who changed the lockfile; `{scope.command('update', name)}` corrects it",
             )
+
+
+def _check_versions(scope: Scope, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]) -> None:
+    """Refuse a locked version that is neither that of the tag nor that of the SKILL.md: people read it, not the digest.
+
+    What an index published is checked by its client, since an index may give another version than the SKILL.md.
+    """
+    changed = (name for name, skill in plan.new_receipt.skills.items() if plan.receipt.skills.get(name) != skill)
+    for name in sorted({*contents, *changed} & plan.lockfile.skills.keys()):
+        skill, content = plan.lockfile.skills[name], contents.get(name)
+        if not skill.version or skill.digest is None or isinstance(skill.pin, IndexPin):
+            continue
+        version = _declared_version(content, scope.layout.skill_path(name), skill, name)
+        if version != skill.version:
+            actual = version or "without a version"
+            raise RefusedError(
+                f"`{name}` is locked as version {sanitize(skill.version)}, but its content is {actual}",
+                where=f"{scope.lockfile}: skills.{name}.version",
+                hint=CHECK_LOCK_HINT,
+            )
+
+
+def _declared_version(content: SkillContent | None, folder: str, locked: LockedSkill, name: SkillName) -> str:
+    """Return the version of a skill that is about to be installed, or of the folder that stays."""
+    try:
+        data = content.read(content.skill_file) if isinstance(content, FileTree) else read_skill_file(folder)
+        return choose_version(read_skill(data or b""), locked.pin, name, lambda _: None)
+    except (NotLoadable, OSError):
+        return ""
 
 
 def _declared_dependencies(tree: FileTree) -> Mapping[str, Any]:

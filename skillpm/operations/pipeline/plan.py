@@ -71,7 +71,7 @@ class InstallPlan(Value):
             name
             for name, skill in skills
             if skill.digest is not None
-            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(skill.pin, skill.digest))
+            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(name, skill))
         }
 
     def _needs_files(self, action: Action) -> bool:
@@ -170,7 +170,7 @@ def _update_legacy_metadata(
 def _adopt_skill(layout: Layout, name: SkillName, locked: LockedSkill, old: InstalledSkill | None) -> InstalledSkill:
     """Return the receipt's entry of a folder that has the locked content already."""
     if old is not None and old.digest == locked.digest and old.pin == locked.pin:
-        return old
+        return old.replace(version=locked.version)
     if locked.digest is None:
         return InstalledSkill(pin=locked.pin, digest=None, version=locked.version)
     files = {}
