@@ -20,6 +20,7 @@ from skillpm.operations.context.project_files import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
 from skillpm.operations.pipeline.index_policy import (
@@ -166,6 +167,7 @@ def _make_plan(
 ) -> InstallPlan:
     settings, fetchers = context.settings, make_fetchers(scope, context)
     lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, upgrade, options.install.selected)
+    report_moved_tags(files.lockfile, lockfile, context.reporter)
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
     added = user_only if options.adds_indexes else []
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
