@@ -69,7 +69,8 @@ class IndexQueries(Protocol):
 
 def too_large_error(name: str, what: str, setting: str) -> RefusedError:
     """Return the error for a skill over a limit, that of `SKILLPM_MAX_{setting}`."""
-    return RefusedError(f"skill {sanitize(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
+    hint = f"if you trust it, raise SKILLPM_MAX_{setting}"
+    return RefusedError(f"skill {sanitize(name)}: {what}", hint=hint, skills=[name])
 
 
 def variant_of(pin: Pin) -> str:

@@ -59,4 +59,3 @@ def test_a_moved_tag_is_reported_where_a_changed_requirement_leads_to_it(
     project.write("skills.json", project.read("skills.json").replace('"path": "skills/docx"', '"skill": "docx"'))
 
     assert [each for each in project.json_output(*command)["warnings"] if "moved" in each] == [moved]
-

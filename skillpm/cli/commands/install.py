@@ -102,10 +102,10 @@ def _choose_skills(console: Console, error: ManySkillsError) -> list[str]:
     """Prompt for the skills to install and return their names; none with `--json` or without a terminal."""
     if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
-    names = [name for name, _, _ in error.skills]
+    names = [name for name, _, _ in error.choices]
     rows = [
         ([f"{number:4}  {sanitize(name, 40)}"], description)
-        for number, (name, _, description) in enumerate(error.skills, 1)
+        for number, (name, _, description) in enumerate(error.choices, 1)
     ]
     console.print_lines(format_skills(rows))
     while True:

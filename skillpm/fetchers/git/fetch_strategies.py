@@ -65,7 +65,9 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
         except TreeTooLarge:
             raise too_large_error(want.name, f"more than {limits.files} files", "FILES") from None
         if walked.is_truncated:
-            raise RefusedError(f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders")
+            raise RefusedError(
+                f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders", skills=[want.name]
+            )
         entries[want.tree] = walked.entries
         # One missing tree anywhere: the whole folder is fetched, since what is below the gap is unknown.
         missing_trees.extend([want.tree] if walked.missing_trees else [])
@@ -163,11 +165,13 @@ def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state:
 
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:
-    commits = sorted({want.commit[:12] for want in _incomplete_folders(folders, state)})
+    incomplete = _incomplete_folders(folders, state)
+    commits = sorted({want.commit[:12] for want in incomplete})
     update = f"skillpm update{repository.context.settings.scope_flag}"
     return NotFoundError(
         f"{repository.url} no longer has the locked commit {', '.join(commits)}, and it is not cached",
         hint=f"lock the current commit with `{update}`, or sync on a machine that still has it cached",
+        skills=sorted(want.name for want in incomplete),
     )
 
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
 from skillpm.core.tree_checks import check_tree
-from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError, concerning
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.git.errors import MissingRef
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import find_commit_with_tree
 from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
@@ -49,7 +50,8 @@ class GitFetcher:
         """Resolve each source to its newest commit, and add the skills to the store."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
-            return self._pin_repository(repository, {name: sources[name] for name in names})
+            with concerning(*names):
+                return self._pin_repository(repository, {name: sources[name] for name in names})
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
@@ -59,7 +61,10 @@ class GitFetcher:
         """List the tagged versions of skills, with one request for each repository."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[AvailableVersion]]:
-            return {name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names}
+            with concerning(*names):
+                return {
+                    name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names
+                }
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
@@ -74,7 +79,8 @@ class GitFetcher:
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             try:
-                fetched = self._fetch_locked(repository, {name: pins[name] for name in names}, locked)
+                with concerning(*names):
+                    fetched = self._fetch_locked(repository, {name: pins[name] for name in names}, locked)
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
@@ -149,12 +155,14 @@ class GitFetcher:
     ) -> dict[SkillName, FetchedSkill]:
         refs, sources = {}, {}
         for name, source in requested.items():
-            refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
-        commits = resolve_commits(repository, sorted(set(refs.values())))
+            with concerning(name):
+                refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
+        commits = self._resolve_commits(repository, refs)
         pins = {}
         for name, ref in refs.items():
             commit, root = commits[ref]
-            location = find_skill(repository, root, sources[name], name)
+            with concerning(name):
+                location = find_skill(repository, root, sources[name], name)
             recorded_ref = "" if sources[name].kind == "rev" else ref
             pins[name] = GitPin(
                 url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
@@ -163,6 +171,15 @@ class GitFetcher:
         for name, pin in pins.items():  # the trees were read from the commits
             self.proofs.add(pin, fetched[name].digest or Digest(""))
         return fetched
+
+    def _resolve_commits(self, repository: Repository, refs: Mapping[SkillName, str]) -> Mapping[str, tuple[str, str]]:
+        """Return the commits and trees of refs; an error about one ref concerns the skills that follow it."""
+        try:
+            return resolve_commits(repository, sorted({*refs.values()}))
+        except MissingRef as error:
+            full_names = {error.name, f"refs/heads/{error.name}", f"refs/tags/{error.name}"}
+            error.skills = tuple(name for name, ref in refs.items() if ref in full_names)
+            raise
 
     def _fetch_locked(
         self, repository: Repository, pins: Mapping[SkillName, GitPin], locked: Mapping[SkillName, LockedSkill]
@@ -191,7 +208,8 @@ class GitFetcher:
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
             entries = read_entries(repository, state.entries[pin.tree], name, self.reporter.warn)
-            tree = check_tree(entries, name=name, limits=limits)
-            skills[name] = read_metadata(tree, pin, name)
+            with concerning(name):
+                tree = check_tree(entries, name=name, limits=limits)
+                skills[name] = read_metadata(tree, pin, name)
             self.store.add(tree, pin.tree)
         return skills

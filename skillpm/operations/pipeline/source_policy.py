@@ -70,6 +70,7 @@ def _source_error(
         f"`{name}` is locked to {summarize_pin(pin)}, but the manifest {problem}",
         where=f"{scope.lockfile}: skills.{name}.source",
         hint=hint,
+        skills=[name],
     )
 
 
