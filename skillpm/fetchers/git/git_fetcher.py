@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError, concerning
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
+from skillpm.fetchers.file_patterns import find_unused_patterns
 from skillpm.fetchers.git.errors import MissingRef
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import find_commit_with_tree
@@ -138,7 +140,7 @@ class GitFetcher:
         if len(locations) == 1 and (source.path or source.skill):
             # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
             name = name_of(locations[0], UNREADABLE_SKILL, repository.url)
-            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref)
+            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref, files=source.files)
             fetch_missing(repository, [folder], self.settings.limits)
         skills = read_skills(repository, locations)
         return [
@@ -165,7 +167,12 @@ class GitFetcher:
                 location = find_skill(repository, root, sources[name], name)
             recorded_ref = "" if sources[name].kind == "rev" else ref
             pins[name] = GitPin(
-                url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
+                url=repository.url,
+                commit=commit,
+                tree=location.tree,
+                path=location.path,
+                ref=recorded_ref,
+                files=sources[name].files,
             )
         fetched = self._store_skills(repository, pins)
         for name, pin in pins.items():  # the trees were read from the commits
@@ -187,7 +194,7 @@ class GitFetcher:
         """Fetch what the store lacks, and prove what was not proved here before. Raises `OfflineError`."""
         digests = {name: locked[name].digest or Digest("") for name in pins}
         unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(pin, digests[name])}
-        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.tree)}
+        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], variant_of(pin))}
         with prove_trees(repository, unproved, self.reporter):
             return self._store_skills(repository, wanted, is_locked=True)
 
@@ -201,15 +208,24 @@ class GitFetcher:
         """Fetch the pinned folders, check each of them, and add it to the store."""
         limits = self.settings.limits
         folders = [
-            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, pin=pin if is_locked else None)
+            WantedFolder(
+                name=name,
+                tree=pin.tree,
+                commit=pin.commit,
+                ref=pin.ref,
+                files=pin.files,
+                pin=pin if is_locked else None,
+            )
             for name, pin in pins.items()
         ]
         state = fetch_missing(repository, folders, limits)
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = read_entries(repository, state.entries[pin.tree], name, self.reporter.warn)
+            entries = read_entries(repository, state.entries[name], name, self.reporter.warn)
+            for pattern in () if is_locked else find_unused_patterns(state.entries[name], pin.files):
+                self.reporter.warn(f"{name}: `{sanitize(pattern, 80)}` in `files` matches no file")
             with concerning(name):
                 tree = check_tree(entries, name=name, limits=limits)
                 skills[name] = read_metadata(tree, pin, name)
-            self.store.add(tree, pin.tree)
+            self.store.add(tree, variant_of(pin))
         return skills

@@ -33,6 +33,7 @@ from skillpm.operations.pipeline.index_policy import (
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
 
 MAX_AGENTS_NAMED = 4
@@ -92,6 +93,8 @@ class ChangeOptions(Value):
     dry_run: bool = False
     # Whether indexes that only config.toml configures are added to the manifest if skills come from them.
     adds_indexes: bool = False
+    # Whether the user has confirmed that a skill may be a repository with many files.
+    allows_whole_repositories: bool = False
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -168,6 +171,8 @@ def _make_plan(
     settings, fetchers = context.settings, make_fetchers(scope, context)
     lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, upgrade, options.install.selected)
     report_moved_tags(files.lockfile, lockfile, context.reporter)
+    if lockfile != files.lockfile and not (options.allows_whole_repositories or options.dry_run):
+        require_confirmation(context.store, files.lockfile, lockfile)
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
     added = user_only if options.adds_indexes else []
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
@@ -181,6 +186,8 @@ def _make_plan(
     warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
     if options.dry_run:
         warnings += dry_run_warnings(scope, settings, plan)
+        whole = find_whole_repositories(context.store, files.lockfile, lockfile).values()
+        warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings))
 
 
