@@ -79,8 +79,13 @@ def is_held(path: str) -> bool:
 
 
 def _write_holder(path: str) -> None:
-    """Record the id of this process beside the lock file, for messages; never through a link."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW | NONBLOCK, 0o644)
+    """Record the id of this process beside the lock file, for messages.
+
+    In a new file: an existing one may be a link, symbolic or hard, to a file of the user.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
 

@@ -19,7 +19,8 @@ def url(scene: CommandSandbox, tmp_path: Path) -> str:
 
 REFUSED = """\
 ! error: `whole` is the whole repository URL: 201 files
-!   hint: pass --yes to install all of them, or choose some with "files" in skills.json (`skillpm install … --files PATTERN`)
+!   hint: pass --yes to install all of them, or choose some with "files" in skills.json \
+(`skillpm install … --files PATTERN`)
 [1]
 """
 
