@@ -4,23 +4,35 @@ An error has three texts: what happened (`message`), where (`where`: file, key, 
 is a stable kebab-case identifier for programs (docs/errors.md lists them); `exit_code` is the exit code of the process.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 MAX_NAMES_LISTED = 40
 FIX_DOCUMENT_HINT = "fix the file by hand, or restore it from version control"
 
 
 class SkillpmError(Exception):
-    """Base class of all errors."""
+    """Base class of all errors. `skills` are the names of the installed or required skills that it concerns."""
 
     code = "error"
     exit_code = 1
 
-    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, *, where: str = "", hint: str = "", skills: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.where = where
         self.hint = hint
+        self.skills = tuple(skills)
+
+
+@contextmanager
+def concerning(*names: str) -> Iterator[None]:
+    """Record the skills that an error in the body concerns, unless a narrower record was made below."""
+    try:
+        yield
+    except SkillpmError as error:
+        error.skills = error.skills or names
+        raise
 
 
 class UsageError(SkillpmError):
@@ -73,13 +85,9 @@ class DocumentChanged(ConflictError):
 
 
 class BlockedError(SkillpmError):
-    """A change would overwrite local changes to the skills `names`; nothing was changed."""
+    """A change would overwrite local changes to skills; nothing was changed."""
 
     code = "modified"
-
-    def __init__(self, message: str, *, where: str = "", hint: str = "", names: Sequence[str] = ()) -> None:
-        super().__init__(message, where=where, hint=hint)
-        self.names = names
 
 
 class LockfileOutdated(SkillpmError):
@@ -110,6 +118,7 @@ class DigestMismatch(SkillpmError):
             f"`{name}` from {origin} does not match the lockfile: expected {locked}, got {actual}",
             where=f"skills.lock: skills.{name}.{key}",
             hint=f"{advice} `skillpm update {name}`",
+            skills=[name],
         )
         self.name = name
         self.key = key
@@ -136,7 +145,7 @@ class DigestMismatches(DigestMismatch):
         lines = [f"  {error.message}" for error in mismatches[: self.MAX_LISTED]]
         lines += [f"  and {len(names) - self.MAX_LISTED} more"] if len(names) > self.MAX_LISTED else []
         message = f"{len(names)} skills do not match the lockfile\n" + "\n".join(lines)
-        SkillpmError.__init__(self, message, where="skills.lock", hint=CHECK_LOCK_HINT)
+        SkillpmError.__init__(self, message, where="skills.lock", hint=CHECK_LOCK_HINT, skills=names)
         self.name = names[0]
         self.mismatches = mismatches
 
@@ -172,10 +181,11 @@ class OfflineError(SkillpmError):
 
     code = "offline"
 
-    def __init__(self, missing: Sequence[str]) -> None:
+    def __init__(self, missing: Sequence[str], *, skills: Sequence[str] = ()) -> None:
         super().__init__(
             "not cached, and the network is disabled: " + ", ".join(missing),
             hint="run the same command once without --offline",
+            skills=skills,
         )
 
 
@@ -186,22 +196,22 @@ class BusyError(SkillpmError):
 
 
 class ManySkillsError(SkillpmError):
-    """A repository contains several skills and none is selected; each of `skills` is (name, path, description).
+    """A repository contains several skills and none is selected; each of `choices` is (name, path, description).
 
     `display_spec` is the SPEC without credentials, `example` the command that installs the first skill.
     """
 
     code = "choose"
 
-    def __init__(self, spec: str, skills: Sequence[tuple[str, str, str]], *, display_spec: str, example: str) -> None:
-        names = ", ".join(name for name, _, _ in skills[:MAX_NAMES_LISTED])
-        more = f" and {len(skills) - MAX_NAMES_LISTED} more" if len(skills) > MAX_NAMES_LISTED else ""
+    def __init__(self, spec: str, choices: Sequence[tuple[str, str, str]], *, display_spec: str, example: str) -> None:
+        names = ", ".join(name for name, _, _ in choices[:MAX_NAMES_LISTED])
+        more = f" and {len(choices) - MAX_NAMES_LISTED} more" if len(choices) > MAX_NAMES_LISTED else ""
         super().__init__(
-            f"`{display_spec}` contains {len(skills)} skills: {names}{more}",
+            f"`{display_spec}` contains {len(choices)} skills: {names}{more}",
             hint=f"select one with `{example}`, or install all with `--all`",
         )
         self.spec = spec
-        self.skills = tuple(skills)
+        self.choices = tuple(choices)
 
 
 class FileError(SkillpmError):

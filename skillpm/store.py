@@ -106,8 +106,8 @@ class Proofs:
         from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
         match skill.pin:
-            case GitPin(url=url, commit=commit, path=path, tree=tree):
-                claim = [url, commit, path, tree]
+            case GitPin(url=url, commit=commit, path=path, tree=tree, files=files):
+                claim = [url, commit, path, tree, *files]
             case UrlPin(url=url, sha256=checksum):
                 claim = [url, checksum]
             case IndexPin(index=index, url=url, sha256=checksum):

@@ -20,6 +20,8 @@ from skillpm.agent_hosts.shadowed_skills import DiscoveredSkill, Duplicate, Foun
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.host_profile import HostProfile
+from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
+from skillpm.installer.layout import Layout
 from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.head import SkillHead
@@ -38,7 +40,7 @@ class Scanner:
 
     def read_candidate(self, candidate: CandidateFile, root: SearchRoot, root_index: int) -> DiscoveredSkill | None:
         """Read a candidate in the root with this index; None if it is not a skill, or not one for this host."""
-        if not self._is_readable(candidate.path, root):
+        if not self._is_readable(candidate.path, root) or self._leaves_project(candidate, root):
             return None
         try:
             cached = self.cache.read(candidate.path)
@@ -59,9 +61,20 @@ class Scanner:
 
     def _is_readable(self, path: str, root: SearchRoot) -> bool:
         """Return whether the root's rule for links permits reading a file."""
-        if root.profile_root.links == "follow" or not os.path.islink(path):
+        if root.profile_root.links in {"follow", "project"} or not os.path.islink(path):
             return True
         return root.profile_root.links == "inside" and not is_escaping_link(path, root, self.warn)
+
+    def _leaves_project(self, candidate: CandidateFile, root: SearchRoot) -> bool:
+        """Return whether a skill of a project is a link to outside it, which `list` and `load` leave out, too."""
+        folder = os.path.dirname(candidate.path)
+        if not root.boundary or not (os.path.islink(folder) or os.path.islink(candidate.path)):
+            return False
+        layout = Layout(directory=root.path, boundary=root.boundary)
+        if not has_escaping_link(layout, os.path.basename(folder)):
+            return False
+        self.warn(folder, ESCAPING_LINK_MESSAGE)
+        return True
 
     def _read_lowercase_file(
         self, candidate: CandidateFile, root: SearchRoot, root_index: int

@@ -9,6 +9,7 @@ from skillpm.core.values import Value
 from skillpm.files import is_below
 from skillpm.formats.host_profile import HostProfile, ProfileRoot
 from skillpm.formats.user_config import UserConfig
+from skillpm.installer.escaping_links import boundary_of
 from skillpm.settings import Settings
 
 ADDITIONAL_PATHS = "$ADDITIONAL"
@@ -26,6 +27,8 @@ class SearchRoot(Value):
     exists: bool
     # The variable or setting that switches it off; empty if it is on.
     disabled_by: str = ""
+    # The folder that its links must not leave, if it is a project's.
+    boundary: str = ""
 
 
 def build_search_roots(
@@ -74,6 +77,7 @@ def _expand_root(
                 start_folder=start,
                 exists=_folder_exists(path),
                 disabled_by=disabled_by,
+                boundary=boundary_of(start, settings.home) if root.links == "project" else "",
             )
         )
     return roots

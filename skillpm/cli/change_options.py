@@ -83,4 +83,5 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
             command=join(["skillpm", *(click.get_current_context().obj or ())]),
         ),
         dry_run=flags.get("dry_run", False),
+        allows_whole_repositories=flags.get("yes", False),
     )

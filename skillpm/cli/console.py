@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import HIDDEN, redact_credentials, sanitize
 
@@ -89,7 +90,9 @@ class Console:
 
     def print_json(self, value: Any) -> None:
         """Print a value as JSON; nothing else may be printed to stdout."""
-        click.echo(dump_json(value))
+        text = dump_json(value)
+        begin_output()
+        click.echo(text)
 
     def print_line(self, text: str = "", **style: Any) -> None:
         """Print a line to stdout; `style` is what `click.style` takes."""

@@ -1,6 +1,7 @@
 """Entry point of the process. Ctrl-C never prints a traceback, not even during start-up and exit."""
 
 import signal
+import sys
 
 
 def main() -> int:
@@ -9,6 +10,8 @@ def main() -> int:
     While modules are imported and after the command has ended, there is nothing to clean up: the default action of
     SIGINT then ends the process, and shells see that a signal did it.
     """
+    if "--json" in sys.argv:
+        return _run_with_json()
     # A shell starts background jobs (`&`) with SIGINT ignored, and so does nohup: leave it ignored.
     handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handles_sigint:
@@ -24,3 +27,22 @@ def main() -> int:
         return 130
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _run_with_json() -> int:
+    """Run the command line so that one object is printed whatever ends it, and return the exit code."""
+    from skillpm.cli.interrupts import begin_run, handle_signals, print_interrupt  # noqa: PLC0415  (only with --json)
+
+    handle_signals()
+    from skillpm.cli.main import main as run  # noqa: PLC0415
+
+    try:
+        begin_run()
+        code = run()
+    except KeyboardInterrupt:
+        code = 130
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    if code > 128:  # noqa: PLR2004  (128 and the number of a signal)
+        print_interrupt(code - 128)
+    return code

@@ -1,19 +1,30 @@
 """Error output: message, location and hint as three lines or one JSON object; a traceback file for internal errors."""
 
 import os
+import re
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
 
 from skillpm import __version__
 from skillpm.cli.console import dump_json, escape_controls
+from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import format_columns, wrap_text
-from skillpm.core.suggestions import closest_matches
+from skillpm.core.suggestions import closest_matches, list_some
 from skillpm.core.text import redact_credentials, sanitize
-from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, FileError, ManySkillsError, SkillpmError, UsageError
+from skillpm.errors import (
+    FIX_DOCUMENT_HINT,
+    MAX_NAMES_LISTED,
+    DocumentError,
+    FileError,
+    ManySkillsError,
+    SkillpmError,
+    UsageError,
+)
 from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.key_positions import find_json_key, find_toml_key
 
@@ -35,6 +46,7 @@ def report_error(error: Exception, *, as_json: bool, color: bool = True, command
             error.exit_code,
             as_json=as_json,
             color=color,
+            skills=error.skills,
         )
     if isinstance(error, click.ClickException):
         if isinstance(error, click.NoSuchOption):
@@ -90,23 +102,33 @@ def _default_hint(error: SkillpmError, command: str) -> str:
 
 def _format_skill_columns(error: ManySkillsError) -> str:
     """Return the message with the names of all skills in columns, since a repository may contain hundreds."""
-    if len(error.skills) <= MAX_INLINE_NAMES:
+    if len(error.choices) <= MAX_INLINE_NAMES:
         return error.message
-    names = [sanitize(name, 64) for name, _, _ in error.skills]
+    names = [sanitize(name, 64) for name, _, _ in error.choices]
     return "\n".join([f"{error.message.rpartition(' skills: ')[0]} skills:", *format_columns(names)])
 
 
-def _print_error(code: str, texts: tuple[str, str, str], exit_code: int, *, as_json: bool, color: bool) -> int:
-    """Print message, location and hint, and return `exit_code`."""
+def _print_error(
+    code: str,
+    texts: tuple[str, str, str],
+    exit_code: int,
+    *,
+    as_json: bool,
+    color: bool,
+    skills: Sequence[str] = (),
+) -> int:
+    """Print message, location and hint, and the skills if the message does not name them; return `exit_code`."""
     # Messages are made without credentials; this is a second line of defense.
     message, where, hint = (redact_credentials(part) for part in texts)
     if as_json:
-        value = {"code": code, "message": message, "where": where, "hint": hint}
+        value = {"code": code, "message": message, "where": where, "hint": hint, "skills": [*skills]}
+        begin_output()
         with suppress(OSError, ValueError):  # stdout is closed or full: the exit code is all that can be reported
             click.echo(dump_json({"error": value}))
         return exit_code
     uses_color = color and sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    for label, text in (("error:", message), ("  where:", where), ("  hint:", hint)):
+    names = "" if all(_is_named(name, message) for name in skills) else list_some(skills, MAX_NAMES_LISTED)
+    for label, text in (("error:", message), ("  skills:", names), ("  where:", where), ("  hint:", hint)):
         if text:
             first, *rest = wrap_text(f"{label} {escape_controls(text)}", indent=len(label) + 1)
             if uses_color and label == "error:":
@@ -114,6 +136,11 @@ def _print_error(code: str, texts: tuple[str, str, str], exit_code: int, *, as_j
             with suppress(OSError, ValueError):
                 click.echo("\n".join([first, *rest]), err=True)
     return exit_code
+
+
+def _is_named(name: str, message: str) -> bool:
+    """Return whether a message names a skill: as a word, not as a part of a URL."""
+    return re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w/.-])", message) is not None
 
 
 def _write_traceback(error: Exception) -> str:

@@ -21,14 +21,17 @@ Decorator = Callable[[Function], Function]
 
 
 def _exit_on_signals() -> None:
-    """Exit through `SystemExit` on SIGTERM and SIGHUP, so that git processes are ended and staging is removed."""
+    """Exit through `SystemExit` on SIGTERM and SIGHUP, so that git processes are ended and staging is removed.
+
+    With `--json` they are handled already, and a process that was started with `nohup` goes on ignoring SIGHUP.
+    """
     import signal  # noqa: PLC0415  (only commands that may start a process)
 
     def exit_on_signal(number: int, _: object) -> None:
         raise SystemExit(128 + number)
 
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
             signal.signal(getattr(signal, name), exit_on_signal)
 
 

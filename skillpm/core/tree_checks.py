@@ -16,7 +16,8 @@ from skillpm.errors import RefusedError
 
 def refusal_error(name: str, reason: str) -> RefusedError:
     """Return the error for a skill that may not be installed."""
-    return RefusedError(f"skill {sanitize(name)}: {reason}", hint="report it to its author; nothing was installed")
+    hint = "report it to its author; nothing was installed"
+    return RefusedError(f"skill {sanitize(name)}: {reason}", hint=hint, skills=[name])
 
 
 def check_path(path: str, name: str) -> None:
@@ -205,4 +206,5 @@ def _check_collisions(files: list[TreeFile], name: str) -> None:
 
 
 def _too_large_error(name: str, problem: str, setting: str) -> RefusedError:
-    return RefusedError(f"skill {sanitize(name)}: {problem}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
+    hint = f"if you trust it, raise SKILLPM_MAX_{setting}"
+    return RefusedError(f"skill {sanitize(name)}: {problem}", hint=hint, skills=[name])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from skillpm.core.digest import Digest
+from skillpm.core.digest import Digest, content_hash
 from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
@@ -69,15 +69,18 @@ class IndexQueries(Protocol):
 
 def too_large_error(name: str, what: str, setting: str) -> RefusedError:
     """Return the error for a skill over a limit, that of `SKILLPM_MAX_{setting}`."""
-    return RefusedError(f"skill {sanitize(name)}: {what}", hint=f"if you trust it, raise SKILLPM_MAX_{setting}")
+    hint = f"if you trust it, raise SKILLPM_MAX_{setting}"
+    return RefusedError(f"skill {sanitize(name)}: {what}", hint=hint, skills=[name])
 
 
 def variant_of(pin: Pin) -> str:
     """Return what distinguishes store entries with the same digest, which does not include executable bits.
 
     The tree id of a git skill and the checksum of an archive do include them; a local folder's entry is replaced each
-    time the folder is read.
+    time the folder is read. Patterns are included, so that an entry is what they choose of the tree.
     """
     if isinstance(pin, UrlPin | IndexPin):
         return pin.sha256
+    if isinstance(pin, GitPin) and pin.files:
+        return content_hash("\n".join([pin.tree, *pin.files]).encode())
     return pin.tree if isinstance(pin, GitPin) else "path" if isinstance(pin, PathPin) else ""

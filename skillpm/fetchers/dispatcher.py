@@ -13,7 +13,7 @@ from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING
-from skillpm.errors import DigestMismatch, DigestMismatches, FetchError, OfflineError, SkillpmError
+from skillpm.errors import DigestMismatch, DigestMismatches, FetchError, OfflineError, SkillpmError, concerning
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
 from skillpm.fetchers.dependents import Dependents, url_of
@@ -94,8 +94,9 @@ class FetcherDispatcher:
         """Resolve sources to pins, and add their content to the store. `quiet` suppresses warnings."""
         skills: dict[SkillName, FetchedSkill] = {}
         for kind, names in _group_by_kind(sources).items():
-            with self._dependents.explain(sources):
-                skills |= self._fetcher(kind).pin({name: sources[name] for name in names})
+            for batch in _split_batch(kind, names):
+                with self._dependents.explain(sources), concerning(*batch):
+                    skills |= self._fetcher(kind).pin({name: sources[name] for name in batch})
         for name, skill in skills.items():
             self._dependents.add(name, skill.dependencies)
         if not quiet and any(skill.warnings or skill.nested_skills for skill in skills.values()):
@@ -110,8 +111,9 @@ class FetcherDispatcher:
         mismatches: list[DigestMismatch] = []
         for kind, names in _group_by_kind({name: skill.pin for name, skill in locked.items()}).items():
             try:
-                with self._dependents.explain({name: locked[name].pin for name in names}):
-                    missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in names}))
+                for batch in _split_batch(kind, names):
+                    with self._dependents.explain({name: locked[name].pin for name in batch}), concerning(*batch):
+                        missing.extend(self._fetcher(kind).fetch({name: locked[name] for name in batch}))
             except DigestMismatch as error:
                 mismatches.extend(self._find_mismatches(kind, error, {name: locked[name] for name in names}))
         if mismatches:
@@ -198,6 +200,11 @@ def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[S
     return dict(sorted(groups.items()))
 
 
+def _split_batch(kind: str, names: Sequence[SkillName]) -> Sequence[Sequence[SkillName]]:
+    """Return the names that are fetched together: all of git and of indexes, which record whom an error concerns."""
+    return [names] if kind in {"git", "index"} else [[name] for name in names]
+
+
 MAX_STORE_READS = 5
 
 
@@ -216,7 +223,7 @@ def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSki
         if tree is not None:
             return tree
         if remaining and (missing := fetchers.fetch({name: skill})):
-            raise OfflineError(missing)
+            raise OfflineError(missing, skills=[name])
     raise FetchError(
         f"cannot fetch `{name}` from {describe_pin(skill.pin)}: it was removed from the cache each time",
         where=fetchers.store.folder,

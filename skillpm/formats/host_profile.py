@@ -11,7 +11,7 @@ from skillpm.core.values import Value
 
 ScopeName = Literal["explicit", "project", "user", "system", "bundled"]
 Layout = Literal["dir", "tree", "flat", "category", "registry"]
-Links = Literal["follow", "folders", "inside", "none"]
+Links = Literal["follow", "folders", "inside", "project", "none"]
 Walk = Literal["none", "git", "home"]
 Order = Literal["nearest", "outermost"]
 Duplicates = Literal["first", "both"]
@@ -32,7 +32,8 @@ class ProfileRoot(Value):
     nested: bool = False
     # Look in hidden folders, too.
     hidden: bool = False
-    # Follow all links, only those to folders, only those that stay inside, or none.
+    # Follow all links, only those to folders, only those that stay inside the folder, only those that stay inside the
+    # project or are live links in its manifest, or none.
     links: Links = "follow"
     # Visit the working directory only, or its parents up to the git root, or (without one) up to the home folder.
     walk: Walk = "none"

@@ -9,7 +9,7 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
-from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
+from skillpm.formats.pin import PathPin, Pin, pin_value, read_file_patterns, read_pin
 
 FORMAT = 1
 
@@ -76,10 +76,15 @@ def _read_skill(node: JsonNode) -> LockedSkill:
 
 
 def read_locked_requirement(node: JsonNode) -> Any:
-    """Return a requirement, which the `requirements` package interprets: a string or an object of strings and flags."""
+    """Return a requirement, which the `requirements` package interprets: a string or an object of strings and flags.
+
+    `files` is a list of patterns.
+    """
     if not isinstance(node.value, dict):
         return node.text()
-    invalid = next((key for key, part in node.value.items() if not isinstance(part, str | bool)), None)
+    read_file_patterns(node.get("files"))
+    others = ((key, part) for key, part in node.value.items() if key != "files")
+    invalid = next((key for key, part in others if not isinstance(part, str | bool)), None)
     return node.value if invalid is None else node.require(invalid).raise_expected("a string or true")
 
 

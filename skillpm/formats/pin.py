@@ -5,8 +5,13 @@ from typing import Any, assert_never
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url, normalize_web_url, short_commit
 from skillpm.core.names import path_problem
+from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
+
+MAX_FILE_PATTERNS = 100
+MAX_PATTERN_LENGTH = 1_000
+MAX_WILDCARDS = 6
 
 
 class GitPin(Value):
@@ -19,6 +24,8 @@ class GitPin(Value):
     path: str = "."
     # Where the commit was found: `HEAD`, `refs/heads/…`, `refs/tags/…`; empty if it was requested by id.
     ref: str = "HEAD"
+    # Patterns that choose files of the folder; empty for all.
+    files: tuple[str, ...] = ()
 
 
 class PathPin(Value):
@@ -57,7 +64,8 @@ def pin_value(pin: Pin) -> dict[str, Any]:
     match pin:
         case GitPin():
             value = {"git": pin.url, "commit": pin.commit, "tree": pin.tree, "path": pin.path}
-            return {**value, "ref": pin.ref} if pin.ref else value
+            more = {"ref": pin.ref, "files": [*pin.files]}
+            return value | {key: part for key, part in more.items() if part}
         case PathPin():
             return {"path": pin.path, "link": True} if pin.link else {"path": pin.path}
         case BundledPin():
@@ -120,7 +128,7 @@ def summarize_pin(pin: Pin) -> str:
 
 
 def _read_git_pin(node: JsonNode) -> GitPin:
-    node.check_keys("git", "commit", "tree", "path", "ref")
+    node.check_keys("git", "commit", "tree", "path", "ref", "files")
     url, commit, tree, path = (node.require(key) for key in ("git", "commit", "tree", "path"))
     ref = node.get("ref")
     for part in (commit, tree):
@@ -138,4 +146,29 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         tree=tree.text(),
         path=path.text(),
         ref=node.text_or("ref"),
+        files=read_file_patterns(node.get("files")),
     )
+
+
+def read_file_patterns(node: JsonNode | None) -> tuple[str, ...]:
+    """Return patterns in the syntax of `.gitignore`; none if there is no node.
+
+    They become regular expressions, in which each further `*` multiplies the time of a failing match.
+    """
+    if node is None:
+        return ()
+    patterns = node.texts()
+    if not patterns or len(patterns) > MAX_FILE_PATTERNS:
+        node.raise_expected(f"1 to {MAX_FILE_PATTERNS} patterns")
+    for pattern in patterns:
+        is_blank = pattern.strip("! ") == "" or pattern.startswith("#")
+        if (
+            is_blank
+            or len(pattern) > MAX_PATTERN_LENGTH
+            or pattern.count("*") > MAX_WILDCARDS
+            or HIDDEN.search(pattern)
+        ):
+            message = f"invalid pattern `{sanitize(pattern, 80)}`"
+            hint = f'patterns are written as in .gitignore, with at most {MAX_WILDCARDS} `*`: "references/**"'
+            raise DocumentError(message, where=node.where, hint=hint)
+    return patterns

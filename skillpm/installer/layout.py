@@ -111,12 +111,25 @@ def load_receipt(layout: Layout) -> Receipt:
 def parse_receipt(text: str | None, layout: Layout) -> Receipt:
     """Return the parsed receipt; None means an empty one. Raises `DocumentError` with a hint to regenerate it."""
     try:
-        return Receipt() if text is None else read_receipt(text, layout.receipt)
+        receipt = Receipt() if text is None else read_receipt(text, layout.receipt)
     except NewerDocument:
         raise
     except DocumentError as error:
         hint = f"remove that file and run `{layout.command('sync')}`, which adopts the skills that match the lockfile"
         raise DocumentError(error.message, where=error.where, hint=hint) from error
+    return _without_outside_folders(receipt) if layout.boundary else receipt
+
+
+def _without_outside_folders(receipt: Receipt) -> Receipt:
+    """Return the receipt of a project without agent folders outside of it: skillpm never records any there."""
+    links = {folder: names for folder, names in receipt.links.items() if not _leads_outside(folder)}
+    if len(links) == len(receipt.links) and not any(map(_leads_outside, receipt.folders)):
+        return receipt
+    return receipt.replace(links=links, folders=tuple(each for each in receipt.folders if not _leads_outside(each)))
+
+
+def _leads_outside(folder: str) -> bool:
+    return folder.startswith(("~", os.sep)) or os.path.normpath(folder).split(os.sep)[0] == os.pardir
 
 
 class LinkFolders(Value):

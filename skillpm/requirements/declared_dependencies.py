@@ -119,6 +119,12 @@ def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[Skill
                 where=f"{owner}: dependencies.{key}",
                 hint=f'if you trust it, override it: "overrides": {{"{name}": …}} in skills.json',
             )
+        if isinstance(source, GitSource) and source.files:
+            raise RefusedError(
+                f"{owner} requires only some files of `{name}`, which only your skills.json may choose",
+                where=f"{owner}: dependencies.{key}.files",
+                hint="report it to its author",
+            )
         sources[name] = source
     return sources
 
@@ -153,6 +159,7 @@ def is_same_folder(one: Source | None, other: Source | None) -> bool:
         and one.url == other.url
         and (one.path == other.path or not (one.path and other.path))
         and (one.skill == other.skill or not (one.skill and other.skill))
+        and (one.files == other.files or not (one.files and other.files))
     )
 
 
@@ -168,6 +175,7 @@ def covers(one: Source | None, other: Source | None) -> bool:
         and is_same_folder(one, other)
         and (one.path == other.path or not other.path)
         and (one.skill == other.skill or not other.skill or one.path != "")
+        and (one.files == other.files or not other.files)
     )
 
 

@@ -11,7 +11,7 @@ from skillpm.core.values import Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
 from skillpm.formats.index_sources import normalize_site_url
-from skillpm.formats.pin import read_archive_location
+from skillpm.formats.pin import read_archive_location, read_file_patterns
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
@@ -27,6 +27,8 @@ class GitSource(Value):
     # What `ref` is: a commit, a tag, a branch, or a range over tags; `any` if the user did not say.
     kind: RefKind = ""
     ref: str = ""
+    # Patterns that choose files of the folder; empty for all.
+    files: tuple[str, ...] = ()
 
 
 class PathSource(Value):
@@ -71,7 +73,8 @@ def requirement_value(source: Source) -> Any:
     match source:
         case GitSource():
             value = {"git": source.url, "path": source.path, "skill": source.skill, source.kind: source.ref}
-            return {key: part for key, part in value.items() if part}
+            chosen = {"files": [*source.files]} if source.files else {}
+            return {key: part for key, part in value.items() if part} | chosen
         case PathSource():
             return {"path": source.path, "link": True} if source.link else {"path": source.path}
         case BundledSource():
@@ -129,7 +132,7 @@ def read_range(node: JsonNode) -> str:
 
 
 def _read_git_source(node: JsonNode) -> GitSource:
-    node.check_keys("git", "path", "skill", "rev", "tag", "branch", "version")
+    node.check_keys("git", "path", "skill", "rev", "tag", "branch", "version", "files")
     given: list[RefKind] = [kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value]
     if len(given) > 1:
         raise DocumentError(f"{', '.join(given)} cannot be combined", where=node.where)
@@ -141,6 +144,7 @@ def _read_git_source(node: JsonNode) -> GitSource:
         skill=node.text_or("skill"),
         kind=kind,
         ref=read_ref(kind, node.require(kind)) if kind else "",
+        files=read_file_patterns(node.get("files")),
     )
 
 

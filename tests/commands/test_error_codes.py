@@ -1,6 +1,7 @@
 """Every error code of docs/errors.md is provoked by a real command, and there are no others."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -104,6 +105,13 @@ def choose(scene: CommandSandbox, upstream: Repository) -> Result:
     return scene.create_project().run("install", upstream.file_url, "--json")
 
 
+def interrupted(scene: CommandSandbox, upstream: Repository) -> Result:
+    scene.create_project()
+    git = "#!/bin/sh\nkill -INT $PPID\nexec sleep 60\n"
+    scene.write("bin/git", git).chmod(0o755)
+    return scene.run("install", upstream.file_url, "--json", env={"PATH": f"{scene.work}/bin:{os.environ['PATH']}"})
+
+
 def file(scene: CommandSandbox, _: Repository) -> Result:
     scene.create_project().write(".agent-skills", "a file instead of a folder")
     return scene.run("install", "testing", "--json")
@@ -120,7 +128,7 @@ COMMANDS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
-        *(not_allowed, fetch, offline, busy, choose, file, defect),
+        *(not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
     )
 }
 
@@ -144,7 +152,7 @@ def test_every_documented_code_can_be_provoked(
 
     error = result.json["error"]
     assert (error["code"], result.code) == (code, int(exit_code)), error
-    assert list(error) == ["code", "message", "where", "hint"]
+    assert list(error) == ["code", "message", "where", "hint", "skills"]
     assert error["message"]
 
 

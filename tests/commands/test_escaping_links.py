@@ -71,6 +71,22 @@ def test_a_clone_cannot_have_files_of_its_user_served(cloned: CommandSandbox) ->
     assert "Secret" not in cloned.read(".agent-skills/skills.json")
 
 
+def test_discover_leaves_out_what_list_leaves_out(cloned: CommandSandbox) -> None:
+    found = cloned.run("discover", "--json", check=True).json
+
+    assert [skill["name"] for skill in found["skills"] if skill["scope"] == "project"] == ["inner", "plain"]
+    assert "Secret" not in cloned.run("discover", check=True).stdout
+    folder = cloned.work / ".agent-skills"
+    assert found["warnings"] == [f"{folder}/{name}: {OUT}" for name in ("n", "private")]
+
+
+def test_discover_shows_a_live_link_that_was_asked_for(cloned: CommandSandbox) -> None:
+    (cloned.work / ".agent-skills/private").unlink()
+    cloned.run("install", "../own/private", "--link", check=True)
+
+    assert "private" in [skill["name"] for skill in cloned.run("discover", "--json", check=True).json["skills"]]
+
+
 def test_a_live_link_that_was_asked_for_may_lead_out(cloned: CommandSandbox) -> None:
     shutil.rmtree(cloned.work / ".agent-skills/n")
     (cloned.work / ".agent-skills/private").unlink()

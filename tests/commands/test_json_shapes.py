@@ -301,7 +301,7 @@ def test_a_failure_is_an_object_with_a_stable_code(
 
     assert (failed.code, failed.stderr) == (exit_code, "")
     assert list(failed.json) == ["error"]
-    assert list(failed.json["error"]) == ["code", "message", "where", "hint"]
+    assert list(failed.json["error"]) == ["code", "message", "where", "hint", "skills"]
     assert failed.json["error"]["code"] == code
     error = failed.json["error"]
     where = f"  where: {error['where']}\n" if error["where"] else ""

@@ -256,6 +256,7 @@ def test_a_fetch_that_fails_changes_nothing(project: CommandSandbox, server: Git
 
     assert project.output("sync") == expected_output("""\
 ! error: there is no git repository at URL
+!   skills: pdf
 !   hint: check the spelling; if it is private, check that git can read it: git ls-remote URL
 [1]
 """)

@@ -38,6 +38,7 @@ git_pins = st.builds(
     tree=commits,
     path=st.just(".") | folders,
     ref=refs,
+    files=st.just(()) | st.lists(folders | st.sampled_from(["*.md", "!tests/", "a b/**"]), min_size=1).map(tuple),
 )
 live_links = st.builds(PathPin, path=seen, link=st.just(value=True))
 stored_pins: SearchStrategy[Pin] = st.one_of(

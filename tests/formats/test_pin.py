@@ -86,7 +86,7 @@ PART = "the path has an empty, `.` or `..` part"
         (without("commit"), "`commit` is missing", ""),
         (without("tree"), "`tree` is missing", ""),
         (without("path"), "`path` is missing", ""),
-        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known keys: git, commit, tree, path, ref", ".sha"),
+        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known keys: git, commit, tree, path, ref, files", ".sha"),
         (GIT_VALUE | {"git": None}, "expected a string, got null", ".git"),
         (GIT_VALUE | {"git": "ext::sh -c x"}, "unsafe git URL `ext::sh -c x`", ".git"),
         (GIT_VALUE | {"git": "--upload-pack=x"}, "unsafe git URL `--upload-pack=x`", ".git"),

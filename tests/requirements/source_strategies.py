@@ -19,9 +19,10 @@ ref_fields = st.one_of(
     st.builds(lambda kind, ref: {"kind": kind, "ref": ref}, st.sampled_from(["tag", "branch"]), refs),
     ranges.map(lambda ref: {"kind": "version", "ref": ref}),
 )
+patterns = st.just(()) | st.lists(folders | st.sampled_from(["*.md", "!tests/", "a b/**"]), min_size=1).map(tuple)
 git_sources = st.builds(
-    lambda url, path, skill, ref: GitSource(url=url, path=path, skill=skill, **ref),
-    *(urls, st.sampled_from(["", "."]) | folders, st.just("") | words, ref_fields),
+    lambda url, path, skill, ref, files: GitSource(url=url, path=path, skill=skill, files=files, **ref),
+    *(urls, st.sampled_from(["", "."]) | folders, st.just("") | words, ref_fields, patterns),
 )
 local_paths = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1, max_size=8)
 digests = st.text("0123456789abcdef", min_size=64, max_size=64).map("sha256:{}".format)

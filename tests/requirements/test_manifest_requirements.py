@@ -146,7 +146,7 @@ FORMS = "a requirement with git, path, bundled, url or version"
         ),
         (
             {"git": URL, "any": "v1"},
-            "unknown key `any`; known keys: git, path, skill, rev, tag, branch, version",
+            "unknown key `any`; known keys: git, path, skill, rev, tag, branch, version, files",
             ".any",
             "",
         ),

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
 from skillpm.cli.change_output import print_change
+from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_skills
@@ -53,12 +55,19 @@ Examples:
 @click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
+@click.option(
+    "--files",
+    multiple=True,
+    metavar="PATTERN",
+    help="Install only these files of the repository, written as in .gitignore (repeatable).",
+)
 @click.option("--index", metavar="NAME", help="Use this index only.")
 @click.option("--branch", metavar="NAME", help="Follow a branch.")
 @click.option("--tag", metavar="NAME", help="Use a tag.")
 @click.option("--rev", metavar="COMMIT", help="Use a commit (full 40-digit hash).")
 @click.option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
 @exclude_newer_option
+@yes_option
 @lock_policy_options
 @change_options
 def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None:  # noqa: FBT001  (a flag)
@@ -67,11 +76,12 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
     Without SPEC, installs what skills.lock specifies, as `skillpm sync` does.
     """
     if not specs and not call.flags["bundled"]:
-        source_options = ("alias", "all_skills", "link", "path", "branch", "tag", "rev", "version")
+        source_options = ("alias", "all_skills", "link", "path", "files", "branch", "tag", "rev", "version")
         if list_only or any(call.flags[name] for name in source_options):
             raise UsageError("a SPEC is missing", hint="run `skillpm install --help`")
         require_project_in_ci(call.scope, call.context.settings)
-        print_change(call, sync(call.scope, call.context, build_change_options(call, locked_in_ci=True)))
+        options = build_change_options(call, locked_in_ci=True)
+        print_change(call, run_confirmed(call, options, partial(sync, call.scope, call.context)))
         return
     request = _build_request(specs, call.flags)
     if list_only:
@@ -90,7 +100,8 @@ def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
     options = build_change_options(invocation)
     while True:
         try:
-            return install(invocation.scope, invocation.context, request, options)
+            run = partial(install, invocation.scope, invocation.context, request)
+            return run_confirmed(invocation, options, run)
         except ManySkillsError as error:
             names = _choose_skills(invocation.console, error)
             if not names:
@@ -102,10 +113,10 @@ def _choose_skills(console: Console, error: ManySkillsError) -> list[str]:
     """Prompt for the skills to install and return their names; none with `--json` or without a terminal."""
     if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
-    names = [name for name, _, _ in error.skills]
+    names = [name for name, _, _ in error.choices]
     rows = [
         ([f"{number:4}  {sanitize(name, 40)}"], description)
-        for number, (name, _, description) in enumerate(error.skills, 1)
+        for number, (name, _, description) in enumerate(error.choices, 1)
     ]
     console.print_lines(format_skills(rows))
     while True:
@@ -133,6 +144,7 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
         bundled=flags["bundled"],
         link=flags["link"],
         path=flags["path"] or "",
+        files=flags["files"],
         ref_kind=refs[0] if refs else "",
         ref=flags[refs[0]] if refs else "",
         index=flags["index"] or "",

@@ -1,9 +1,12 @@
 """`skillpm sync` (ci)."""
 
+from functools import partial
+
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
 from skillpm.cli.change_output import print_change
+from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
 from skillpm.operations.context.project_files import require_project_in_ci
 from skillpm.operations.install.sync import sync
@@ -19,6 +22,7 @@ Examples:
 )
 @click.option("--inexact", is_flag=True, help="Do not remove skills that are not in the lockfile.")
 @exclude_newer_option
+@yes_option
 @lock_policy_options
 @change_options
 def command(call: Invocation) -> None:
@@ -29,7 +33,7 @@ def command(call: Invocation) -> None:
     """
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
     require_project_in_ci(scope, call.context.settings)
-    result = sync(scope, call.context, options)
+    result = run_confirmed(call, options, partial(sync, scope, call.context))
     if scope.is_fallback:
         call.console.print_message("no skills.json found here or above; used the user scope (as -g does)")
     print_change(call, result)

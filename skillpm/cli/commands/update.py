@@ -1,9 +1,12 @@
 """`skillpm update` (upgrade)."""
 
+from functools import partial
+
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option
 from skillpm.cli.change_output import print_change
+from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
 from skillpm.operations.install.update import update
 
@@ -17,7 +20,9 @@ Examples:
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", help="The skills to update [default: all].")
 @exclude_newer_option
+@yes_option
 @change_options
 def command(call: Invocation, names: tuple[str, ...]) -> None:
     """Update skills to the newest that skills.json allows: versions in range, branch heads, moved tags."""
-    print_change(call, update(call.scope, call.context, names, build_change_options(call)))
+    options = build_change_options(call)
+    print_change(call, run_confirmed(call, options, partial(update, call.scope, call.context, names)))

@@ -17,30 +17,33 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, OfflineError, RefusedError, SkillpmError
 from skillpm.fetchers.base import too_large_error
+from skillpm.fetchers.file_patterns import select_files
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.objects import GITLINK
 from skillpm.fetchers.git.repository import Repository, cached_ref
 from skillpm.fetchers.git.tree_proof import check_trees
-from skillpm.fetchers.git.tree_walk import MAX_DEPTH, TreeEntry, TreeTooLarge, walk_tree
+from skillpm.fetchers.git.tree_walk import MAX_DEPTH, MAX_ENTRIES, TreeEntry, TreeTooLarge, walk_tree
 from skillpm.formats.pin import GitPin
 
 
 class WantedFolder(Value):
-    """A folder to fetch completely: the skill's name, its tree id, and the commit and ref to find it by.
+    """A folder to fetch: the skill's name, its tree id, and the commit and ref to find it by.
 
-    `pin` is set for a locked skill, whose commit should have this tree.
+    `files` are patterns that choose some of its files. `pin` is set for a locked skill, whose commit should have this
+    tree.
     """
 
     name: str
     tree: str
     commit: str
     ref: str
+    files: tuple[str, ...] = ()
     pin: GitPin | None = None
 
 
 class CacheState(Value):
-    """The contents of the requested trees in the cache, and what is missing."""
+    """The chosen entries of each folder in the cache, by name, and what is missing."""
 
     entries: Mapping[str, Sequence[TreeEntry]]
     missing_trees: tuple[str, ...]
@@ -61,19 +64,23 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
     missing_trees: list[str] = []
     for want in folders:
         try:
-            walked = walk_tree(repository.reader, want.tree, limits.files)
+            walked = walk_tree(repository.reader, want.tree, MAX_ENTRIES if want.files else limits.files)
         except TreeTooLarge:
             raise too_large_error(want.name, f"more than {limits.files} files", "FILES") from None
         if walked.is_truncated:
-            raise RefusedError(f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders")
-        entries[want.tree] = walked.entries
+            raise RefusedError(
+                f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders", skills=[want.name]
+            )
+        entries[want.name] = [*select_files(walked.entries, want.files, want.name)]
+        if len(entries[want.name]) > limits.files:
+            raise too_large_error(want.name, f"more than {limits.files} files", "FILES")
         # One missing tree anywhere: the whole folder is fetched, since what is below the gap is unknown.
         missing_trees.extend([want.tree] if walked.missing_trees else [])
     sizes = repository.reader.read_sizes(
         entry.id for listed in entries.values() for entry in listed if entry.mode != GITLINK
     )
     for want in folders:
-        _check_sizes(want, entries[want.tree], sizes, limits)
+        _check_sizes(want, entries[want.name], sizes, limits)
     return CacheState(
         entries=entries,
         missing_trees=tuple(dict.fromkeys(missing_trees)),
@@ -97,6 +104,8 @@ def fetch_missing(repository: Repository, folders: Sequence[WantedFolder], limit
         )
     refused: GitFailed | None = None
     for fetch in (_fetch_by_id, _fetch_by_commit, _fetch_by_ref, _fetch_everything):
+        if fetch is _fetch_by_id and state.missing_trees and any(want.files for want in folders):
+            continue  # which would fetch all files; the next one fetches the trees first
         try:
             fetch(repository, folders, state)
         except GitFailed as failed:
@@ -152,7 +161,7 @@ def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> S
     return [
         want
         for want in folders
-        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.tree])
+        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.name])
     ]
 
 
@@ -163,11 +172,13 @@ def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state:
 
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:
-    commits = sorted({want.commit[:12] for want in _incomplete_folders(folders, state)})
+    incomplete = _incomplete_folders(folders, state)
+    commits = sorted({want.commit[:12] for want in incomplete})
     update = f"skillpm update{repository.context.settings.scope_flag}"
     return NotFoundError(
         f"{repository.url} no longer has the locked commit {', '.join(commits)}, and it is not cached",
         hint=f"lock the current commit with `{update}`, or sync on a machine that still has it cached",
+        skills=sorted(want.name for want in incomplete),
     )
 
 

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
-from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
+from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError, concerning
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.file_patterns import find_unused_patterns
+from skillpm.fetchers.git.errors import MissingRef
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import find_commit_with_tree
 from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
@@ -52,7 +55,8 @@ class GitFetcher:
         """Resolve each source to its newest commit, and add the skills to the store."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
-            return self._pin_repository(repository, {name: sources[name] for name in names})
+            with concerning(*names):
+                return self._pin_repository(repository, {name: sources[name] for name in names})
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
@@ -62,7 +66,10 @@ class GitFetcher:
         """List the tagged versions of skills, with one request for each repository."""
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[AvailableVersion]]:
-            return {name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names}
+            with concerning(*names):
+                return {
+                    name: list_tag_versions(repository, sources[name], name, self._log, dated=dated) for name in names
+                }
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
@@ -77,7 +84,8 @@ class GitFetcher:
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
             try:
-                fetched = self._fetch_locked(repository, {name: pins[name] for name in names}, locked)
+                with concerning(*names):
+                    fetched = self._fetch_locked(repository, {name: pins[name] for name in names}, locked)
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
@@ -135,7 +143,7 @@ class GitFetcher:
         if len(locations) == 1 and (source.path or source.skill):
             # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
             name = name_of(locations[0], UNREADABLE_SKILL, repository.url)
-            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref)
+            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref, files=source.files)
             fetch_missing(repository, [folder], self.settings.limits)
         skills = read_skills(repository, locations)
         return [
@@ -152,20 +160,36 @@ class GitFetcher:
     ) -> dict[SkillName, FetchedSkill]:
         refs, sources = {}, {}
         for name, source in requested.items():
-            refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
-        commits = resolve_commits(repository, sorted(set(refs.values())))
+            with concerning(name):
+                refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
+        commits = self._resolve_commits(repository, refs)
         pins = {}
         for name, ref in refs.items():
             commit, root = commits[ref]
-            location = find_skill(repository, root, sources[name], name)
+            with concerning(name):
+                location = find_skill(repository, root, sources[name], name)
             recorded_ref = "" if sources[name].kind == "rev" else ref
             pins[name] = GitPin(
-                url=repository.url, commit=commit, tree=location.tree, path=location.path, ref=recorded_ref
+                url=repository.url,
+                commit=commit,
+                tree=location.tree,
+                path=location.path,
+                ref=recorded_ref,
+                files=sources[name].files,
             )
         fetched = self._store_skills(repository, pins)
         for name, skill in fetched.items():  # the trees were read from the commits
             self.proofs.add(name, skill)
         return fetched
+
+    def _resolve_commits(self, repository: Repository, refs: Mapping[SkillName, str]) -> Mapping[str, tuple[str, str]]:
+        """Return the commits and trees of refs; an error about one ref concerns the skills that follow it."""
+        try:
+            return resolve_commits(repository, sorted({*refs.values()}))
+        except MissingRef as error:
+            full_names = {error.name, f"refs/heads/{error.name}", f"refs/tags/{error.name}"}
+            error.skills = tuple(name for name, ref in refs.items() if ref in full_names)
+            raise
 
     def _fetch_locked(
         self, repository: Repository, pins: Mapping[SkillName, GitPin], locked: Mapping[SkillName, LockedSkill]
@@ -173,7 +197,7 @@ class GitFetcher:
         """Fetch what the store lacks, and prove what was not proved here before. Raises `OfflineError`."""
         digests = {name: locked[name].digest or Digest("") for name in pins}
         unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(name, locked[name])}
-        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.tree)}
+        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], variant_of(pin))}
         with prove_trees(repository, unproved, self.reporter):
             return self._store_skills(repository, wanted, is_locked=True)
 
@@ -187,14 +211,24 @@ class GitFetcher:
         """Fetch the pinned folders, check each of them, and add it to the store."""
         limits = self.settings.limits
         folders = [
-            WantedFolder(name=name, tree=pin.tree, commit=pin.commit, ref=pin.ref, pin=pin if is_locked else None)
+            WantedFolder(
+                name=name,
+                tree=pin.tree,
+                commit=pin.commit,
+                ref=pin.ref,
+                files=pin.files,
+                pin=pin if is_locked else None,
+            )
             for name, pin in pins.items()
         ]
         state = fetch_missing(repository, folders, limits)
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = read_entries(repository, state.entries[pin.tree], name, self.reporter.warn)
-            tree = check_tree(entries, name=name, limits=limits)
-            skills[name] = read_metadata(tree, pin, name)
-            self.store.add(tree, pin.tree)
+            entries = read_entries(repository, state.entries[name], name, self.reporter.warn)
+            for pattern in () if is_locked else find_unused_patterns(state.entries[name], pin.files):
+                self.reporter.warn(f"{name}: `{sanitize(pattern, 80)}` in `files` matches no file")
+            with concerning(name):
+                tree = check_tree(entries, name=name, limits=limits)
+                skills[name] = read_metadata(tree, pin, name)
+            self.store.add(tree, variant_of(pin))
         return skills

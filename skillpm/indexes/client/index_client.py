@@ -11,11 +11,12 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY
-from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError
+from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError, concerning
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient
+from skillpm.fetchers.http.errors import ServerUnreachable
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import LockedSkill
@@ -94,7 +95,7 @@ class IndexClient:
                     return releases
             return None
 
-        return self._run_parallel(list(sources), find)
+        return self._run_parallel({name: source.index for name, source in sources.items()}, find)
 
     def list_versions(
         self, sources: Mapping[SkillName, IndexSource], releases: Mapping[SkillName, Sequence[IndexRelease] | None]
@@ -121,7 +122,8 @@ class IndexClient:
                 for item in available
             ]
 
-        return self._run_parallel([name for name in sources if releases[name] is not None], list_one)
+        listed = {name: source.index for name, source in sources.items() if releases[name] is not None}
+        return self._run_parallel(listed, list_one)
 
     def find_newest(self, name: SkillName, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version in a range, empty for a skill without one; None if no index contains the skill."""
@@ -153,7 +155,8 @@ class IndexClient:
             self.proofs.add(name, skill)
             return skill
 
-        return self._run_parallel(list(sources), fetch_one)
+        origins = {name: next((item.index.url for item in releases[name] or ()), "") for name in sources}
+        return self._run_parallel(origins, fetch_one)
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> None:
         """Add the locked skills to the store. Raises `DigestMismatch` for an archive with other content."""
@@ -183,7 +186,7 @@ class IndexClient:
             self.proofs.add(name, skill)
             return self.store.add(tree, variant_of(skill.pin))
 
-        self._run_parallel(list(locked), fetch_one)
+        self._run_parallel({name: getattr(skill.pin, "index", "") for name, skill in locked.items()}, fetch_one)
 
     def _read_from_store(self, release: IndexRelease) -> tuple[str, FileTree] | None:
         """Return a release that is in the store already; None if it is missing or damaged."""
@@ -227,12 +230,26 @@ class IndexClient:
                 self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self.destinations)
             return self._http_client
 
-    def _run_parallel(self, names: Sequence[SkillName], work: Callable[[SkillName], Result]) -> dict[SkillName, Result]:
-        """Call `work` for each name in parallel threads. The first error cancels the others and is raised."""
-        if len(names) < 2:  # noqa: PLR2004  (needs no threads)
-            return {name: work(name) for name in names}
+    def _run_parallel(
+        self, origins: Mapping[SkillName, str], work: Callable[[SkillName], Result]
+    ) -> dict[SkillName, Result]:
+        """Call `work` for each name in parallel threads. The first error cancels the others and is raised.
+
+        `origins` are the indexes of the names: a server that fails concerns all names of its index.
+        """
+
+        def run(name: SkillName) -> Result:
+            try:
+                with concerning(name):
+                    return work(name)
+            except ServerUnreachable as error:
+                error.skills = tuple(sorted(other for other in origins if origins[other] == origins[name]))
+                raise
+
+        if len(origins) < 2:  # noqa: PLR2004  (needs no threads)
+            return {name: run(name) for name in origins}
         with ThreadPoolExecutor(MAX_PARALLEL) as pool:
-            jobs = {name: pool.submit(work, name) for name in names}
+            jobs = {name: pool.submit(run, name) for name in origins}
             try:
                 return {name: job.result() for name, job in jobs.items()}
             except BaseException:

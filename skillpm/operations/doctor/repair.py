@@ -116,7 +116,7 @@ def _repair_skills(scope: Scope, context: Context, report: Report) -> None:
     try:
         _sync_except(scope, context, keep, lock_policy, report)
     except BlockedError as blocked:  # a file has the name of a link: repair the other skills
-        _sync_except(scope, context, (*keep, *blocked.names), lock_policy, report)
+        _sync_except(scope, context, (*keep, *blocked.skills), lock_policy, report)
 
 
 def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:

@@ -2,13 +2,15 @@
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
+from skillpm.events import Reporter
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.pin import GitPin
 
 
-def moved_tag_messages(before: Lockfile, after: Lockfile) -> list[str]:
-    """Return a message for each tag that points at another commit than the locked one."""
-    return [f"{name}: {message}" for name, message in find_moved_tags(before, after).items()]
+def report_moved_tags(before: Lockfile, after: Lockfile, reporter: Reporter) -> None:
+    """Warn about each tag that points at another commit than the locked one."""
+    for name, message in find_moved_tags(before, after).items():
+        reporter.warn(f"{name}: {message}")
 
 
 def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:

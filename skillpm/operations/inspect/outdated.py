@@ -71,17 +71,26 @@ def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> 
     selected = [name for name in selected if name not in unconfigured]
     try:
         rows += _check_outdated(scope, context, files, selected)
-    except (FetchError, NotFoundError):
+    except (FetchError, NotFoundError) as error:
         groups = _group_by_origin(locked, selected)
-        if len(groups) == 1 and not rows:
+        if len(groups) == 1 and not rows and {*error.skills} >= {*selected}:
             raise
         # Check each origin by itself, so that an unreachable one affects only its own skills.
         for group in groups:
-            try:
-                rows += _check_outdated(scope, context, files, group)
-            except (FetchError, NotFoundError) as error:
-                rows += [_unreachable_row(name, locked, error.message) for name in group]
+            rows += _check_group(scope, context, files, group)
     return sorted(rows, key=lambda row: row.name)
+
+
+def _check_group(
+    scope: Scope, context: Context, files: ProjectFiles, group: Sequence[SkillName]
+) -> list[OutdatedSkill]:
+    """Check the skills of one origin; those that an error concerns get a row with it, and the others are checked."""
+    try:
+        return _check_outdated(scope, context, files, group) if group else []
+    except (FetchError, NotFoundError) as error:
+        failed = {*error.skills} & {*group} or {*group}
+        rows = [_unreachable_row(name, files.lockfile, error.message) for name in group if name in failed]
+        return rows + _check_group(scope, context, files, [name for name in group if name not in failed])
 
 
 def _unreachable_row(name: SkillName, locked: Lockfile, error: str) -> OutdatedSkill:

@@ -16,6 +16,7 @@ from skillpm.operations.inspect.list import list_skills
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.requirements.specifier_hints import EXAMPLES
@@ -64,7 +65,10 @@ def _add_requirements(
                     where=f"{files.manifest.file}: skills.{addition.name}",
                     hint=_replace_hint(addition),
                 )
-        text = set_member(text, ("skills", addition.name), requirement_value(addition.source))
+        source = addition.source
+        if isinstance(source, GitSource) and isinstance(existing, GitSource) and is_same_folder(source, existing):
+            source = source.replace(files=source.files or existing.files)
+        text = set_member(text, ("skills", addition.name), requirement_value(source))
     return files.with_manifest_text(text) if text != files.manifest_text and additions else files
 
 

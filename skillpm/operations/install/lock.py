@@ -18,6 +18,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
+from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.inspect.yanked import warn_yanked
 from skillpm.operations.pipeline.index_policy import (
     find_user_only_indexes,
@@ -103,6 +104,7 @@ def _resolve_lock(
     settings = context.settings
     names = () if upgrade is None else select_upgrades(scope, files, settings, upgrade)
     after = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy(), names)
+    report_moved_tags(files.lockfile, after, context.reporter)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
     is_same = text == files.lockfile_text

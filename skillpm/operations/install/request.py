@@ -3,12 +3,14 @@
 from collections.abc import Collection, Mapping
 from typing import assert_never
 
+from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import has_credentials, is_commit
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import UsageError
+from skillpm.formats.pin import read_file_patterns
 from skillpm.requirements.repository_url import with_ref
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, RefKind, Source, UrlSource
 from skillpm.requirements.specifier import Specifier, parse_specifier
@@ -23,6 +25,7 @@ class InstallRequest(Value):
     bundled: bool = False
     link: bool = False
     path: str = ""
+    files: tuple[str, ...] = ()
     ref_kind: RefKind = ""
     ref: str = ""
     # SPEC -> names of the skills that the user chose of those that it contains.
@@ -93,20 +96,27 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
                 hint="see `skillpm config get indexes`; for a site by its URL, use the SPEC https://site/@skill",
             )
         specifier = specifier.replace(source=source.replace(index=request.index))
-    if not (request.ref_kind or request.path or request.link):
+    if not (request.ref_kind or request.path or request.files or request.link):
         return specifier
-    if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path):
+    if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path or request.files):
         return specifier.replace(source=source.replace(link=True))
     if not isinstance(source, GitSource) or request.link:
-        flag = "--link" if request.link else "--path" if request.path else f"--{request.ref_kind}"
+        chosen = {"--link": request.link, "--path": request.path, "--files": request.files}
+        flag = next((flag for flag, value in chosen.items() if value), f"--{request.ref_kind}")
         raise UsageError(f"{flag} cannot be used with `{sanitize(spec)}`")
+    return specifier.replace(source=_apply_git_flags(specifier, source, request, spec))
+
+
+def _apply_git_flags(specifier: Specifier, source: GitSource, request: InstallRequest, spec: str) -> GitSource:
     if request.ref_kind and (source.ref or specifier.page_path):
         raise UsageError(f"`{sanitize(spec)}` already has a ref, which conflicts with --{request.ref_kind}")
     if request.ref_kind:
         source = _apply_ref(source, request, spec)
     if request.path:
         source = source.replace(path=request.path.strip("/").removeprefix("./") or ".")
-    return specifier.replace(source=source)
+    if request.files:
+        source = source.replace(files=read_file_patterns(JsonNode(list(request.files), "--files")))
+    return source
 
 
 def _apply_ref(source: GitSource, request: InstallRequest, spec: str) -> GitSource:

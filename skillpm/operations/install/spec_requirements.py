@@ -166,7 +166,9 @@ def is_satisfied(new: NewRequirement, existing: Source | None) -> bool:
     if new.is_bare:
         site = source.index_url if isinstance(source, IndexSource) else ""
         return isinstance(existing, IndexSource) and site in {"", existing.index}
-    return isinstance(source, GitSource) and not source.kind and is_same_folder(source, existing)
+    if not isinstance(source, GitSource) or source.kind or not is_same_folder(source, existing):
+        return False
+    return source.files in {(), existing.files if isinstance(existing, GitSource) else ()}
 
 
 def is_same_origin(new: Source, old: Source, locked: LockedSkill | None, indexes: Sequence[ConfiguredIndex]) -> bool:

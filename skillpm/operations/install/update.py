@@ -8,7 +8,6 @@ from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.inspect.moved_tags import moved_tag_messages
 from skillpm.operations.inspect.outdated import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -28,8 +27,6 @@ def update(scope: Scope, context: Context, names: Sequence[str], options: Change
 
     result = change(scope, context, options.replace(install=install_options), lambda files: files, find_upgrades)
     after = before if options.dry_run else read_project_files(scope, context).lockfile
-    for message in moved_tag_messages(before, after):
-        context.reporter.warn(message)
     result = _explain_yanked(scope, context, result, before, after, names)
     notes = () if result.is_changed else no_update_messages(scope, context, names)
     return result.replace(warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes))

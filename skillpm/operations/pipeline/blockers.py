@@ -84,7 +84,7 @@ def raise_if_blocked(
     raise BlockedError(
         f"blocked by {blockers}; nothing was changed\n" + "\n".join(map(_describe_blocked, blocked)),
         hint=_blocked_hint(scope, blocked, comparable, options),
-        names=[action.name for action in blocked],
+        skills=[action.name for action in blocked],
     )
 
 

@@ -20,6 +20,7 @@ from skillpm.operations.context.project_files import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
 from skillpm.operations.pipeline.index_policy import (
@@ -32,6 +33,7 @@ from skillpm.operations.pipeline.index_policy import (
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
 
 MAX_AGENTS_NAMED = 4
@@ -91,6 +93,8 @@ class ChangeOptions(Value):
     dry_run: bool = False
     # Whether indexes that only config.toml configures are added to the manifest if skills come from them.
     adds_indexes: bool = False
+    # Whether the user has confirmed that a skill may be a repository with many files.
+    allows_whole_repositories: bool = False
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -167,6 +171,9 @@ def _make_plan(
 ) -> InstallPlan:
     settings, fetchers = context.settings, make_fetchers(scope, context)
     lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, upgrade, options.install.selected)
+    report_moved_tags(files.lockfile, lockfile, context.reporter)
+    if lockfile != files.lockfile and not (options.allows_whole_repositories or options.dry_run):
+        require_confirmation(context.store, files.lockfile, lockfile)
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
     added = user_only if options.adds_indexes else []
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
@@ -180,6 +187,8 @@ def _make_plan(
     warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
     if options.dry_run:
         warnings += dry_run_warnings(scope, settings, plan)
+        whole = find_whole_repositories(context.store, files.lockfile, lockfile).values()
+        warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings))
 
 

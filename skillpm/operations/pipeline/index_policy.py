@@ -103,6 +103,7 @@ def refuse_unconfigured(
                 f"`{name}` is locked to the index {url}, which neither the manifest nor your config.toml configures",
                 where=f"{scope.lockfile}: skills.{name}.source",
                 hint=unconfigured_index_hint(scope, files, settings, name, unconfigured),
+                skills=[name],
             )
 
 

@@ -74,8 +74,8 @@ def resolve_lockfile(
     lockfile = resolve(request, fetchers, files.lockfile).lockfile
     while lost := find_lost_releases(scope, files, lockfile, fetchers):
         if not lost.keys() <= upgrade:
-            message = next(message for name, message in lost.items() if name not in upgrade)
-            raise RefusedError(message, where=scope.lockfile, hint=LOST_RELEASE_HINT)
+            name = next(name for name in lost if name not in upgrade)
+            raise RefusedError(lost[name], where=scope.lockfile, hint=LOST_RELEASE_HINT, skills=[name])
         for message in lost.values():
             fetchers.reporter.warn(f"{message}; it stays as it is locked")
         upgrade -= lost.keys()
@@ -209,4 +209,5 @@ def _check_versions(scope: Scope, before: Lockfile, after: Lockfile) -> None:
                 f"{old.digest}, and now it is {skill.digest}",
                 hint="nothing was changed; check who changed skills.lock, or ask the index maintainer: a published "
                 f"version must never change. To accept the new content, run `{uninstall}`, then `{install}`",
+                skills=[name],
             )

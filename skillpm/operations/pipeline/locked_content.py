@@ -42,7 +42,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     if missing := fetchers.fetch(
         {name: locked[name] for name in sorted(plan.find_missing(context.store, Proofs(context.settings.cache_dir)))}
     ):
-        raise OfflineError(missing)
+        raise OfflineError(missing, skills=[description.partition(" (")[0] for description in missing])
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
     new_skills = {
@@ -92,6 +92,7 @@ def _check_dependencies(
                 f"`{name}` does not depend on `{forged[0]}`, although the lockfile says so",
                 where=f"{scope.lockfile}: skills.{name}.dependencies",
                 hint=f"check who changed the lockfile; `{scope.command('update', name)}` corrects it",
+                skills=[name],
             )
 
 

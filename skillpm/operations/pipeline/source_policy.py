@@ -49,7 +49,10 @@ def check_sources(scope: Scope, files: ProjectFiles, lockfile: Lockfile, *, only
         is_changed = lockfile.requirements.get(name) != (required and requirement_value(required))
         if only_kept and (name not in sources or is_changed):
             continue
-        if not any(is_allowed(source, locked.pin) for source in sources.get(name, ())):
+        allowed = sources.get(name, [])
+        if allowed and isinstance(allowed[0], GitSource) and allowed[0].files:
+            allowed = allowed[:1]  # a skill that requires all files of it does not undo the user's choice
+        if not any(is_allowed(source, locked.pin) for source in allowed):
             is_changed = required is not None and is_changed
             raise _source_error(scope, name, locked.pin, sources.get(name, ()), is_changed=is_changed)
 
@@ -70,6 +73,7 @@ def _source_error(
         f"`{name}` is locked to {summarize_pin(pin)}, but the manifest {problem}",
         where=f"{scope.lockfile}: skills.{name}.source",
         hint=hint,
+        skills=[name],
     )
 
 
@@ -88,6 +92,8 @@ def _describe_mismatch(source: Source, pin: Pin) -> str:
         return ""
     if source.path and source.path != pin.path:
         return f"the folder `{sanitize(source.path)}`"
+    if source.files != pin.files:
+        return f"{', '.join(f'`{sanitize(each, 40)}`' for each in source.files[:3]) or 'all'} of its files"
     commit = f"commit {short_commit(source.ref)}"
     return {"rev": commit, "": "the default branch"}.get(source.kind, f"{source.kind} {sanitize(source.ref)}")
 
@@ -99,7 +105,7 @@ def is_allowed(source: Source, pin: Pin) -> bool:
             if not isinstance(pin, GitPin) or pin.url != source.url or (source.path and source.path != pin.path):
                 return False
             expected = {"rev": "", "tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
-            if source.kind == "rev" and pin.commit != source.ref:
+            if (source.kind == "rev" and pin.commit != source.ref) or pin.files != source.files:
                 return False
             return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
         case PathSource():
