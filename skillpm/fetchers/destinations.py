@@ -53,8 +53,10 @@ class Destinations:
 
     def is_named(self, url: str) -> bool:
         """Return whether the user named the server of a URL."""
-        server = server_of(url)
-        return server in self._named or server in {server_of(named) for named in self._load_urls()}
+        if server_of(url) not in self._named:
+            self.name(*self._load_urls())
+            self._load_urls = tuple
+        return server_of(url) in self._named
 
     def resolve(self, host: str) -> tuple[str, ...]:
         """Return the addresses of a host in the system's order, always the same. Raises `OSError` if there are none."""

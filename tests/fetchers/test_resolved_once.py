@@ -81,3 +81,18 @@ def test_a_redirecting_server_is_not_private_because_dns_says_so_later(
 
     assert (result.code, "points into the local network" in result.stderr) == (1, True)
     assert secret.connections == 0
+
+
+@pytest.mark.parametrize("kind", ["git", "url", "index"])
+def test_a_name_that_resolves_only_later_is_checked_then(
+    project: Project, secret: Listener, tmp_path: Path, kind: str
+) -> None:
+    """The check finds no address, and the connection must not look for one by itself."""
+    names = NameServer(tmp_path / "names", {"evil.example": [[], [HERE]]})
+    url = f"https://evil.example:{secret.port}/"
+    sources = {"git": {"git": f"{url}x.git"}, "url": {"url": f"{url}x.tar.gz"}, "index": {"version": "*", "index": url}}
+    require(project, sources[kind])
+
+    result = project.run("sync", env={**names.environment, **SECONDS})
+
+    assert (result.code, secret.connections) == (1, 0)

@@ -16,6 +16,8 @@ def resolve(host, port, *more, **named):
     with open(os.environ["TEST_LOOKUPS"], "a") as log:
         log.write(name + "\\n")
     addresses = known.pop(0) if len(known) > 1 else known[0]
+    if not addresses:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
     return [entry for address in addresses for entry in real(address, port, *more, **named)]
 socket.getaddrinfo = resolve
 """
@@ -24,8 +26,9 @@ socket.getaddrinfo = resolve
 class NameServer:
     """A resolver for the commands of a test.
 
-    `answers` maps a name to its answers, each a list of addresses; the last one is repeated. An address is looked up,
-    too, when it is connected to: `{"93.184.215.14": [["127.0.0.2"]]}` leads connections to that address to loopback.
+    `answers` maps a name to its answers, each a list of addresses, or an empty one for a failure; the last answer is
+    repeated. An address is looked up, too, when it is connected to: `{"93.184.215.14": [["127.0.0.2"]]}` leads
+    connections to that address to loopback.
     """
 
     def __init__(self, folder: Path, answers: Mapping[str, Sequence[Sequence[str]]]) -> None:
