@@ -9,6 +9,7 @@ from skillpm.core.values import Value
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
+from skillpm.installer.journal import is_change_pending
 from skillpm.installer.leftovers import has_leftovers
 from skillpm.operations.context.project_files import (
     ProjectFiles,
@@ -130,7 +131,7 @@ def change(
             plan = _make_plan(scope, context, options, files, ())
             if plan.is_empty or options.dry_run:
                 return _change_result(scope, context, options, plan)
-    elif options.dry_run:
+    elif options.dry_run and is_change_pending(scope.layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
     if options.dry_run:
         files = edited()
