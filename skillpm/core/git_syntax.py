@@ -143,3 +143,12 @@ def host_of(url: str) -> str:
     """Return the host of a URL, without user and port; `::1` for `[::1]:80`."""
     host = _split_authority(url.partition("://")[2])[0].rpartition("@")[2]
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+LFS_HEAD = b"version https://git-lfs.github.com/spec/v1\n"
+MAX_LFS_POINTER_SIZE = 1024
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Return whether a file is a pointer of Git LFS (specification: https://git-lfs.com)."""
+    return data.startswith(LFS_HEAD) and len(data) < MAX_LFS_POINTER_SIZE
