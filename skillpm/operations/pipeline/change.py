@@ -68,6 +68,11 @@ def find_present_agents(scope: Scope, context: Context) -> list[str]:
 INTERRUPTED_CHANGE = "an interrupted change is pending; this is the state without it"
 
 
+COMMITTED_SKILLS = (
+    "{} came with the checkout: agents read its skills before any command has checked them; `skillpm verify` does"
+)
+
+
 class ChangeResult(Value):
     """What an operation did, or would do with `--dry-run`."""
 
@@ -137,8 +142,17 @@ def change(
         files = edited()
         plan = _make_plan(scope, context, options, files, select_upgrades(files))
     else:
+        is_first = not os.path.isdir(scope.layout.internal_dir)
         plan = _plan_and_execute(scope, context, options, edited, select_upgrades)
+        if is_first and scope.kind == "project" and _find_committed(plan):
+            result = _change_result(scope, context, options, plan)
+            return result.replace(notes=(*result.notes, COMMITTED_SKILLS.format(scope.layout.directory)))
     return _change_result(scope, context, options, plan)
+
+
+def _find_committed(plan: InstallPlan) -> bool:
+    """Return whether locked skills were there before the first change in this directory: git tracks them, probably."""
+    return any(plan.disk[name].kind != "absent" for name in plan.files.lockfile.skills if name in plan.disk)
 
 
 def _plan_and_execute(
