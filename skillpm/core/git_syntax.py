@@ -161,3 +161,12 @@ def server_of(url: str) -> str:
     port = authority.rpartition("]")[2].partition(":")[2]
     host = host_of(url).lower()
     return host if port in {"", DEFAULT_PORTS.get(scheme.lower())} else f"{host}:{port}"
+
+
+LFS_HEAD = b"version https://git-lfs.github.com/spec/v1\n"
+MAX_LFS_POINTER_SIZE = 1024
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Return whether a file is a pointer of Git LFS (specification: https://git-lfs.com)."""
+    return data.startswith(LFS_HEAD) and len(data) < MAX_LFS_POINTER_SIZE

@@ -13,6 +13,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, PathPin, Pin, UrlPin
 from skillpm.requirements.source import IndexSource, Source
 from skillpm.resolver.provider import AvailableVersion
+from skillpm.store import Proofs, Store
 
 
 class FetchedSkill(Value):
@@ -71,6 +72,13 @@ def too_large_error(name: str, what: str, setting: str) -> RefusedError:
     """Return the error for a skill over a limit, that of `SKILLPM_MAX_{setting}`."""
     hint = f"if you trust it, raise SKILLPM_MAX_{setting}"
     return RefusedError(f"skill {sanitize(name)}: {what}", hint=hint, skills=[name])
+
+
+def is_proved(name: SkillName, skill: LockedSkill, store: Store, proofs: Proofs) -> bool:
+    """Return whether the content of a locked skill is stored, and was proved to be that of its source."""
+    if skill.digest is None:
+        return True
+    return store.has(skill.digest, variant_of(skill.pin)) and proofs.has(name, skill)
 
 
 def variant_of(pin: Pin) -> str:

@@ -156,6 +156,10 @@ class FetcherDispatcher:
         """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
 
+    def find_tagged_commits(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
+        """Return the commits that the tags of these pins point at now; empty for a tag that is gone."""
+        return cast("GitFetcher", self._fetcher("git")).find_tagged_commits(pins)
+
     def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version of a skill that the user named, before the cutoff; None if no index has it."""
         self.name_sources([source])

@@ -132,6 +132,14 @@ def read_journal(layout: Layout) -> Journal | None:
         ) from error
 
 
+def is_change_pending(layout: Layout) -> bool:
+    """Return whether a change was interrupted here. A journal from elsewhere is none; a damaged one of our own is."""
+    try:
+        return read_journal(layout) is not None
+    except DocumentError:
+        return True
+
+
 def _parse_journal(top: JsonNode) -> Journal:
     top.check_format("version", FORMAT)
     # Compare before anything else is interpreted: a wrong byte may well result in a valid journal.

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 
+from skillpm.core.git_syntax import is_lfs_pointer
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, SKILL_FILES
 from skillpm.core.text import sanitize
@@ -101,24 +102,28 @@ def _validate_file(path: str, base: str, limits: Limits, fixes: tuple[Finding, .
     name = os.path.basename(os.path.realpath(folder))
     with translate_os_errors("read a skill", path):
         data = read_skill_file(folder)
-    files, install_problem = _list_skill_files(folder, name, limits)
+    files, install_problem, pointers = _list_skill_files(folder, name, limits)
     return ValidatedSkill(
         path=os.path.relpath(path, base),
         name=name,
-        report=validate_skill(data, name, files, install_problem=install_problem),
+        report=validate_skill(data, name, files, install_problem=install_problem, lfs_pointers=pointers),
         lines=tuple(data.decode("utf-8", "replace").splitlines()),
         fixes=fixes,
     )
 
 
-def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str], str]:
-    """Return the files that would be installed; if they are refused, all files of the folder, and the reason."""
+def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str], str, list[str]]:
+    """Return the files that would be installed; if they are refused, all files of the folder, and the reason.
+
+    The last list are those of the files that are pointers of Git LFS.
+    """
     try:
-        return [file.path for file in read_skill_folder(folder, name, limits).files], ""
+        files = read_skill_folder(folder, name, limits).files
+        return [file.path for file in files], "", [file.path for file in files if is_lfs_pointer(file.data)]
     except (RefusedError, FileError) as error:
         with translate_os_errors("list a skill's files", folder):
             paths = [path for path, _ in walk_files(folder)]
-        return [path for path in paths if ".git" not in path.split("/")], error.message
+        return [path for path in paths if ".git" not in path.split("/")], error.message, []
 
 
 def _check_repair_target(path: str, base: str) -> None:

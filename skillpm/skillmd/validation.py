@@ -41,6 +41,7 @@ PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for
 DEPENDENCY_KEYS = frozenset(
     ["dependencies", "depends", "depends_on", "depends-on", "deps", METADATA_KEY, METADATA_KEY.replace("-", "_")]
 )
+LFS_ADVICE = "is a Git LFS pointer, and skillpm installs it as it is; commit the file itself (`git lfs untrack`)"
 MAX_COMPATIBILITY_LENGTH = 500
 DEPENDENCY_HINT = f'declare dependencies on skills under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
 # Fields that have no effect under `metadata`.
@@ -178,10 +179,18 @@ class ValidationReport(Value):
     findings: tuple[Finding, ...]
 
 
-def validate_skill(data: bytes, folder: str, files: Collection[str], *, install_problem: str = "") -> ValidationReport:
+def validate_skill(
+    data: bytes,
+    folder: str,
+    files: Collection[str],
+    *,
+    install_problem: str = "",
+    lfs_pointers: Collection[str] = (),
+) -> ValidationReport:
     """Validate a SKILL.md in a folder of this name with these files (relative paths with `/`).
 
-    `install_problem` is why these files could not be installed, if known.
+    `install_problem` is why these files could not be installed, if known; `lfs_pointers` are those of the files that
+    are pointers of Git LFS.
     """
     try:
         text = decode_text(data)
@@ -198,6 +207,7 @@ def validate_skill(data: bytes, folder: str, files: Collection[str], *, install_
                 find_hidden_characters(text),
                 check_body(front, files),
                 _check_files(files, install_problem),
+                (warning("lfs-pointer", f"`{sanitize(path, 80)}` {LFS_ADVICE}") for path in lfs_pointers),
             )
         )
     )

@@ -5,6 +5,7 @@ from commands.scene import CommandSandbox, expected_output, manifest_text
 from kit import Repository
 
 ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
+UP_TO_DATE = "WORK/skills.lock is up to date\n! proved: content of {}\n"
 
 
 def test_lock_writes_the_lockfile_and_installs_nothing(scene: CommandSandbox) -> None:
@@ -34,7 +35,7 @@ def test_check_without_a_lockfile_is_an_error_and_writes_nothing(scene: CommandS
 def test_check_names_everything_that_differs(scene: CommandSandbox, url: str) -> None:
     pdf = {"git": url, "path": "skills/pdf"}
     scene.create_project(manifest_text(**{"code-review": {"bundled": True}, "pdf": pdf})).run("lock", check=True)
-    assert scene.output("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert scene.output("lock", "--check") == UP_TO_DATE.format("code-review, pdf")
     scene.write("skills.json", manifest_text(testing={"bundled": True}, pdf=pdf | {"path": "skills/docx"}))
     before = scene.snapshot()
 
@@ -53,7 +54,7 @@ def test_the_same_meaning_written_otherwise_is_up_to_date(scene: CommandSandbox)
     scene.create_project(ONE).run("lock", check=True)
     scene.write("skills.json", '{"agents": ["codex"],\n\n "skills": {"code-review": {"bundled":true}}}')
 
-    assert scene.output("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert scene.output("lock", "--check") == UP_TO_DATE.format("code-review")
     assert scene.output("lock") == "WORK/skills.lock is up to date\n"
 
 
@@ -64,7 +65,7 @@ def test_a_moved_branch_is_not_followed_without_update(scene: CommandSandbox, up
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
 
     assert scene.output("lock") == "WORK/skills.lock is up to date\n"
-    assert scene.output("lock", "--check") == "WORK/skills.lock is up to date\n"
+    assert scene.output("lock", "--check") == UP_TO_DATE.format("pdf")
     assert scene.read("skills.lock") == before
 
 

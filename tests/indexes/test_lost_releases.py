@@ -71,6 +71,18 @@ def test_update_keeps_a_skill_that_another_index_offers_only(project: IndexConsu
     )
 
 
+def test_outdated_shows_no_version_that_update_refuses(project: IndexConsumer, server: GitServer) -> None:
+    forget(server)
+    expected = (
+        "`deploy` 1.1.0 is from the index corp, which no longer lists it, and the index public offers 99.0.0; it stays "
+        "as it is locked"
+    )
+
+    assert project.run("outdated", "--json", check=True).json == {"skills": [], "warnings": [expected]}
+    result = project.run("outdated", "--exit-code", check=True)
+    assert (result.stdout, result.stderr) == ("", f"warning: {expected}\neverything is up to date\n")
+
+
 def test_a_new_range_does_not_lead_to_another_index(project: IndexConsumer, server: GitServer) -> None:
     forget(server)
     project.write("skills.json", project.read("skills.json").replace('"deploy": "*"', '"deploy": ">=2"'))

@@ -1,11 +1,19 @@
 """`skillpm lock`."""
 
+from typing import Any
+
 import click
 
 from skillpm.cli.change_options import dry_run_option, exclude_newer_option, fetch_options, lock_timeout_option
+from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
+from skillpm.core.names import SkillName
+from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.operations.install.lock import check_lock, lock
+from skillpm.operations.install.lock_proof import Claim, LockProof
+
+MAX_NAMES = 20
 
 
 @click.command(
@@ -16,7 +24,7 @@ Examples:
   skillpm lock --upgrade-skill pdf   upgrade one skill
   skillpm lock --check               exit 1 if it is not up to date"""
 )
-@click.option("--check", is_flag=True, help="Check whether the lockfile is up to date, without writing it.")
+@click.option("--check", is_flag=True, help="Check that the lockfile is up to date, and that it is true.")
 @click.option("--upgrade", is_flag=True, help="Upgrade all skills to the newest versions that skills.json allows.")
 @click.option("--upgrade-skill", "skills", multiple=True, metavar="NAME", help="Upgrade this skill (repeatable).")
 @dry_run_option
@@ -24,7 +32,11 @@ Examples:
 @exclude_newer_option
 @fetch_options
 def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...]) -> int:  # noqa: FBT001  (flags)
-    """Resolve skills.json and write skills.lock, without installing anything."""
+    """Resolve skills.json and write skills.lock, without installing anything.
+
+    With --check, nothing is written. It proves that each content is that of its commit, and that tags and versions
+    still lead to what is locked; with --offline, it prints what was not proved.
+    """
     scope, dry_run = call.scope, call.flags["dry_run"]
     if check and (upgrade or skills):
         raise UsageError("--check cannot be used with --upgrade or --upgrade-skill")
@@ -32,16 +44,25 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
     result = check_lock(scope, call.context) if check else lock(scope, call.context, dry_run=dry_run, upgrade=upgraded)
     if call.console.as_json:
         rows = [{"name": name, "from": old, "to": new} for name, old, new in result.changes]
-        call.console.print_json(
-            {
-                "changed": result.is_changed,
-                "upToDate": result.is_up_to_date,
-                "skills": rows,
-                "reasons": list(result.reasons),
-                "warnings": list(result.warnings),
-            }
-        )
+        value = {
+            "changed": result.is_changed,
+            "upToDate": result.is_up_to_date,
+            "skills": rows,
+            "reasons": list(result.reasons),
+            "warnings": list(result.warnings),
+        }
+        call.console.print_json({**value, **_proof_to_json(result.proof)} if check else value)
         return 0 if result.is_up_to_date or not check else 1
+    if check:
+        _print_proof(call.console, result.proof)
+    if result.proof.wrong:
+        names = [claim.name for claim in result.proof.wrong]
+        raise LockfileOutdated(
+            f"the lockfile is not what its tags lead to: {'; '.join(result.reasons)}",
+            where=scope.lockfile,
+            hint=f"check why they changed; `{scope.command('update', *names)}` locks what they lead to now",
+            skills=names,
+        )
     if check and not result.is_up_to_date:
         raise LockfileOutdated(
             f"the lockfile is not up to date: {'; '.join(result.reasons)}",
@@ -58,3 +79,23 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
     state = "is up to date" if result.is_up_to_date else "would change" if dry_run else "written"
     call.console.print_line(f"{scope.lockfile} {state}")
     return 0
+
+
+def _print_proof(console: Console, proof: LockProof) -> None:
+    """Print which claims were proved, and which were not, and why: those of one kind in one line."""
+    for what in ("content", "tag", "version"):
+        if names := [claim.name for claim in proof.proved if claim.what == what]:
+            console.print_message(f"proved: {what} of {list_some(names, MAX_NAMES)}", indent=8)
+    groups: dict[tuple[str, str], list[SkillName]] = {}
+    for claim in proof.unproved:
+        groups.setdefault((claim.what, claim.problem), []).append(claim.name)
+    for (what, problem), names in groups.items():
+        console.print_message(f"not proved: {what} of {list_some(names, MAX_NAMES)}: {problem}", indent=12)
+
+
+def _proof_to_json(proof: LockProof) -> dict[str, Any]:
+    def to_json(claim: Claim) -> dict[str, str]:
+        value = {"name": claim.name, "what": claim.what}
+        return value | ({"why": claim.problem} if claim.problem else {})
+
+    return {"proved": [*map(to_json, proof.proved)], "unproved": [*map(to_json, proof.unproved)]}

@@ -28,7 +28,8 @@ def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  #
     """List outdated skills: the locked version, the one `update` would install, the latest one. Changes nothing."""
     outdated = find_outdated(call.scope, call.context, names)
     if call.console.as_json:
-        call.console.print_json({"skills": [_to_json(it) for it in outdated]})
+        warnings = list(call.context.reporter.warnings)
+        call.console.print_json({"skills": [_to_json(it) for it in outdated], "warnings": warnings})
         return _exit_code(outdated, as_check=as_check)
     if outdated:
         rows = [("skill", "current", "wanted", "latest")]

@@ -73,6 +73,19 @@ class GitFetcher:
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
+    def find_tagged_commits(self, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, str]:
+        """Return the commits that the tags of these pins point at now, with one request for each repository.
+
+        Empty for a tag that is gone.
+        """
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, str]:
+            with concerning(*names):
+                tags = repository.list_remote_tags()
+            return {name: tags.get(pins[name].ref.removeprefix("refs/tags/"), "") for name in names}
+
+        return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
+
     @property
     def _log(self) -> LogFunctions:
         return self.reporter.warn, self.reporter.log_verbose

@@ -12,6 +12,7 @@ from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import Action, version_label
 from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_metadata
 from skillpm.installer.disk_state import read_installed_state
+from skillpm.installer.journal import is_change_pending
 from skillpm.installer.layout import Layout, load_receipt, read_registry_text
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.links.state import read_link_state
@@ -38,7 +39,7 @@ def restore(
     Raises `BlockedError` if local changes are there now, unless `force` backs them up.
     """
     warn, settings = context.reporter.warn, context.settings
-    if dry_run and os.path.exists(scope.layout.journal):
+    if dry_run and is_change_pending(scope.layout):
         warn(INTERRUPTED_CHANGE)
     with nullcontext() if dry_run else lock_scope(scope, context):
         backup, receipt = find_backup(scope, id_or_name), load_receipt(scope.layout)

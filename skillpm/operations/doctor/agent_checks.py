@@ -8,6 +8,7 @@ from skillpm.agent_hosts.known_agents import agent_folder, load_agents
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, SkillpmError
+from skillpm.installer.journal import is_change_pending
 from skillpm.installer.layout import load_receipt
 from skillpm.installer.links.copies import TEMPORARY_NAME
 from skillpm.installer.links.state import is_link, points_at
@@ -33,7 +34,7 @@ def check_links(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
             yield Diagnostic(message=message, where=path, is_note=True)
     with suppress(ConflictError):
         yield from _check_unlinked_skills(scope, doctor.settings)
-    if os.path.lexists(scope.layout.journal) or is_held(scope.layout.lock):
+    if is_change_pending(scope.layout) or is_held(scope.layout.lock):
         return  # incomplete copies belong to the change in progress
     for path in find_partial_copies(scope, doctor.settings):
         yield Diagnostic(message="left by a killed command", where=path, hint=hint)

@@ -7,7 +7,7 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.legacy_registry import is_generated
-from skillpm.installer.journal import read_journal
+from skillpm.installer.journal import is_change_pending, read_journal
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.leftovers import find_temporary_files
 from skillpm.locks import is_held
@@ -122,7 +122,7 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     if disbelieved:
         message = f"entries of the receipt whose digest is not that of their files: {_format_names(disbelieved)}"
         yield Diagnostic(message=message, where=scope.layout.receipt, hint=hint)
-    if not os.path.lexists(scope.layout.receipt) and not os.path.lexists(scope.layout.journal):
+    if not os.path.lexists(scope.layout.receipt) and not is_change_pending(scope.layout):
         locked = read_project_files(scope, doctor.context).lockfile.skills
         present = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill_path(name))]
         if present:
@@ -139,7 +139,7 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
 def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Compare every installed byte with the lockfile, and list skills that skillpm did not install."""
     for skill in verify(scope, doctor.context).skills:
-        is_pending = skill.state == "broken-link" and os.path.lexists(scope.layout.journal)
+        is_pending = skill.state == "broken-link" and is_change_pending(scope.layout)
         if skill.state not in {"ok", "link"} and not is_pending:
             files = f" ({_format_names([f'{file.path} {file.state}' for file in skill.files])})" if skill.files else ""
             force = f"`skillpm sync{scope.flag} --force` to back it up and restore the locked version"

@@ -123,7 +123,7 @@ def _check_outdated(
     updated = resolve_lockfile(scope, files, fetchers, LockPolicy(), names)
     cutoff = read_effective_cutoff(files.manifest, context.settings)
     constraints = {name: each for name, each in collect_constraints(files, updated).items() if name in names}
-    versions = fetch_versions(constraints, fetchers, with_dates=bool(cutoff.moment))
+    versions = fetch_versions(constraints, locked.skills, fetchers, with_dates=bool(cutoff.moment))
     heads = _find_newer_heads(constraints, locked, fetchers)
     moved = find_moved_tags(locked, updated)
     rows: list[OutdatedSkill] = []
@@ -215,7 +215,7 @@ def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> 
     with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
     versions: Mapping[SkillName, Sequence[AvailableVersion]] = {}
     with suppress(OfflineError):
-        versions = fetch_versions(with_ranges, make_fetchers(scope, context), with_dates=False)
+        versions = fetch_versions(with_ranges, locked, make_fetchers(scope, context), with_dates=False)
     newest = {name: find_newest(each) for name, each in sorted(versions.items())}
     held_back = [name for name in newest if find_newer_version(newest[name], locked[name], "pinned")]
     reasons = [f"pinned to a tag or a commit: {_format_names(pinned)}"] if pinned else []

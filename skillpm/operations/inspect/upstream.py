@@ -8,16 +8,24 @@ from skillpm.core.versions import ANY, is_newer, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.index_releases import Release
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import IndexPin, Pin
 from skillpm.operations.inspect.constraints import ConstraintsByName
 from skillpm.requirements.declared_dependencies import has_open_version, without_range
-from skillpm.requirements.source import GitSource, Source
+from skillpm.requirements.source import BundledSource, GitSource, Source
 from skillpm.resolver.provider import AvailableVersion
 
 
 def fetch_versions(
-    constraints: ConstraintsByName, fetchers: FetcherDispatcher, *, with_dates: bool
+    constraints: ConstraintsByName,
+    locked: Mapping[SkillName, LockedSkill],
+    fetchers: FetcherDispatcher,
+    *,
+    with_dates: bool,
 ) -> Mapping[SkillName, Sequence[AvailableVersion]]:
-    """Return all available versions of each skill that is required by range or by tag."""
+    """Return all available versions of each skill that is required by range or by tag.
+
+    A skill of an index has versions only there: `update` never takes it from another one (`index_policy`).
+    """
     sources: dict[SkillName, Source] = {}
     for name, each in constraints.items():
         for constraint in each:
@@ -27,7 +35,18 @@ def fetch_versions(
             elif isinstance(source, GitSource) and source.kind == "tag":
                 sources.setdefault(name, source.replace(kind="version", ref=ANY))
     versions = fetchers.versions(sources, dated=with_dates) if sources else {}
-    return {name: [*available] for name, available in versions.items()}
+    return {
+        name: [version for version in available if not _is_elsewhere(version, locked[name].pin)]
+        for name, available in versions.items()
+    }
+
+
+def _is_elsewhere(version: AvailableVersion, pin: Pin) -> bool:
+    """Return whether a version is from another index than the locked one, or bundled with skillpm."""
+    if not isinstance(pin, IndexPin):
+        return False
+    is_other = isinstance(version.pin, IndexPin) and version.pin.index != pin.index
+    return is_other or isinstance(version.source, BundledSource)
 
 
 def find_newest(versions: Sequence[AvailableVersion]) -> AvailableVersion | None:

@@ -12,7 +12,6 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.inspect.list import list_skills
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -41,9 +40,6 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         before = read_project_files(scope, context)
         result = change(scope, context, options.replace(install=install_options, adds_indexes=True), edit)
         notes = tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
-        if request.alias and result.is_changed and not result.is_dry_run:
-            for message in _declared_name_messages(scope, request.alias):
-                context.reporter.warn(message)
         return result.replace(notes=(*result.notes, *notes), warnings=tuple(context.reporter.warnings))
 
 
@@ -89,22 +85,6 @@ def _kept_ref_note(files: ProjectFiles, addition: NewRequirement) -> str:
         return ""
     ref = short_commit(existing.ref) if existing.kind == "rev" else sanitize(existing.ref, 60)
     return f"{addition.name} stays at {ref}, as skills.json specifies; to change it, put #REF before @{addition.name}"
-
-
-def _declared_name_messages(scope: Scope, name: str) -> Iterator[str]:
-    """Warn if a skill's SKILL.md declares another name than it is installed under, and if others declare the same.
-
-    A SKILL.md is never modified, so folder, registry and links have one name, and the file has another.
-    """
-    declared = {skill.name: skill.entry.get("declaredName") or skill.name for skill in list_skills(scope).skills}
-    own = declared.get(name, name)
-    if own == name:
-        return
-    message = f"the SKILL.md of `{name}` declares the name `{sanitize(own)}`, and some agents show that one"
-    others = sorted(other for other, declared_name in declared.items() if declared_name == own and other != name)
-    if others:
-        message += f"; {', '.join(f'`{other}`' for other in others)} declares it, too, and they may show only one"
-    yield message
 
 
 @contextmanager

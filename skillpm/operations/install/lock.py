@@ -20,6 +20,7 @@ from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.inspect.yanked import warn_yanked
+from skillpm.operations.install.lock_proof import LockProof, prove_lock
 from skillpm.operations.pipeline.index_policy import (
     find_user_only_indexes,
     missing_index_message,
@@ -47,6 +48,8 @@ class LockResult(Value):
     # Why the lockfile was not up to date.
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    # With `--check`, what was proved.
+    proof: LockProof = LockProof()
 
 
 def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequence[str] | None = None) -> LockResult:
@@ -65,19 +68,25 @@ def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequ
 
 
 def check_lock(scope: Scope, context: Context) -> LockResult:
-    """Check whether the lockfile is up to date. Writes nothing and uses no network; local folders are read."""
+    """Check whether the lockfile is up to date, and prove what it says. Writes nothing but caches."""
     require_project_manifest(scope, context.settings)
     files = require_manifest(scope, read_project_files(scope, context))
     reasons = find_lock_conflicts(files)
     if files.lockfile_text is None:
         reasons = ["there is no lockfile"]
-    elif not reasons:
-        after = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy())
+    proof, fetchers = LockProof(), make_fetchers(scope, context)
+    if not reasons:
+        after = resolve_lockfile(scope, files, fetchers, LockPolicy())
         reasons = [f"the content of `{name}` has changed" for name, _, _ in find_changed_skills(files.lockfile, after)]
     for message in unconfigured_index_messages(scope, files, files.lockfile, context.settings):
         context.reporter.warn(message)
+    if not reasons:
+        proof = prove_lock(scope, context, files, fetchers)
+        reasons = [f"`{claim.name}`: {claim.problem}" for claim in proof.wrong]
     warnings = tuple(context.reporter.warnings)
-    return LockResult(is_changed=False, is_up_to_date=not reasons, reasons=tuple(reasons), warnings=warnings)
+    return LockResult(
+        is_changed=False, is_up_to_date=not reasons, reasons=tuple(reasons), warnings=warnings, proof=proof
+    )
 
 
 def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | None) -> LockResult:

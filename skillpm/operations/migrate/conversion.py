@@ -13,6 +13,7 @@ from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.legacy_registry import IgnoredEntry, is_generated
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.backups import back_up_legacy_registry, find_latest_registry_backup
+from skillpm.installer.journal import is_change_pending
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.migration.migration_planner import FlatFileMove, plan_migration
@@ -61,7 +62,7 @@ def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> Migrati
     layout = scope.layout
     if not os.path.isdir(layout.directory):
         raise NotFoundError(f"folder not found: {layout.directory}", hint=flat_files_hint(context.settings))
-    if dry_run and os.path.exists(layout.journal):
+    if dry_run and is_change_pending(layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
     result = None
     if dry_run or not any(map(os.path.lexists, (layout.journal, layout.staging, layout.trash))):

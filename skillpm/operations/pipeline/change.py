@@ -9,6 +9,7 @@ from skillpm.core.values import Value
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
+from skillpm.installer.journal import is_change_pending
 from skillpm.installer.leftovers import has_leftovers
 from skillpm.operations.context.project_files import (
     ProjectFiles,
@@ -65,6 +66,11 @@ def find_present_agents(scope: Scope, context: Context) -> list[str]:
 
 
 INTERRUPTED_CHANGE = "an interrupted change is pending; this is the state without it"
+
+
+COMMITTED_SKILLS = (
+    "{} came with the checkout: agents read its skills before any command has checked them; `skillpm verify` does"
+)
 
 
 class ChangeResult(Value):
@@ -130,14 +136,23 @@ def change(
             plan = _make_plan(scope, context, options, files, ())
             if plan.is_empty or options.dry_run:
                 return _change_result(scope, context, options, plan)
-    elif options.dry_run:
+    elif options.dry_run and is_change_pending(scope.layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
     if options.dry_run:
         files = edited()
         plan = _make_plan(scope, context, options, files, select_upgrades(files))
     else:
+        is_first = not os.path.isdir(scope.layout.internal_dir)
         plan = _plan_and_execute(scope, context, options, edited, select_upgrades)
+        if is_first and scope.kind == "project" and _find_committed(plan):
+            result = _change_result(scope, context, options, plan)
+            return result.replace(notes=(*result.notes, COMMITTED_SKILLS.format(scope.layout.directory)))
     return _change_result(scope, context, options, plan)
+
+
+def _find_committed(plan: InstallPlan) -> bool:
+    """Return whether locked skills were there before the first change in this directory: git tracks them, probably."""
+    return any(plan.disk[name].kind != "absent" for name in plan.files.lockfile.skills if name in plan.disk)
 
 
 def _plan_and_execute(

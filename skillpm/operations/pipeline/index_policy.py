@@ -24,6 +24,7 @@ from skillpm.operations.context.scope_fetchers import configured_indexes, user_i
 from skillpm.operations.inspect.constraints import select_skills
 from skillpm.operations.pipeline.source_policy import find_explicit_sites
 from skillpm.requirements.source import IndexSource
+from skillpm.resolver.provider import AvailableVersion
 from skillpm.resolver.resolution import is_locked_unchanged
 from skillpm.settings import Settings
 
@@ -221,14 +222,13 @@ def find_lost_releases(
         elif isinstance(skill.pin, IndexPin) and skill.pin.index != old.pin.index:
             other = names.get(skill.pin.index, skill.pin.index)
             messages[name] = f"{origin}, and the index {other} offers {skill.version}"
-        elif is_unchanged and is_newer(old.version, skill.version) and not _is_listed(name, old, fetchers):
+        elif is_unchanged and is_newer(old.version, skill.version) and find_locked_release(name, old, fetchers) is None:
             messages[name] = f"{origin}; the newest there is {skill.version}"
     return messages
 
 
-def _is_listed(name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher) -> bool:
-    if not isinstance(locked.pin, IndexPin) or "://" not in locked.pin.index:
-        source = IndexSource(name=name)
-    else:
-        source = IndexSource(name=name, index=locked.pin.index)
-    return any(item.version == locked.version for item in fetchers.versions({name: source}).get(name, ()))
+def find_locked_release(name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher) -> AvailableVersion | None:
+    """Return the release with the locked version in the index that it is locked to; None if it is not listed."""
+    index = locked.pin.index if isinstance(locked.pin, IndexPin) and "://" in locked.pin.index else ""
+    available = fetchers.versions({name: IndexSource(name=name, index=index)}).get(name, ())
+    return next((item for item in available if item.version == locked.version), None)

@@ -18,6 +18,7 @@ from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.pipeline.content_warnings import declared_name_messages, lfs_messages
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
 from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
@@ -54,12 +55,16 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     receipt = plan.new_receipt.replace(skills={**plan.new_receipt.skills, **installed})
     removals = {action.name: action.needs_backup for action in plan.actions if action.verb == "remove"}
     existing = {name: aside for name, aside in removals.items() if os.path.lexists(scope.layout.skill_path(name))}
+    registry = plan_registry(scope.layout, plan.files, receipt, new_skills, removals)
+    pins = {name: skill.pin for name, skill in locked.items()}
+    for message in (*declared_name_messages([*new_skills], registry.entries), *lfs_messages(contents, pins)):
+        context.reporter.warn(message)
     return PlannedChange(
         new_skills=new_skills,
         moves=ChangeSet(removals=existing, documents_read=plan.files.original_texts),
         links=plan.links,
         receipt=receipt,
-        registry=plan_registry(scope.layout, plan.files, receipt, new_skills, removals),
+        registry=registry,
         documents=plan.documents,
     )
 

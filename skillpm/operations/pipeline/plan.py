@@ -8,7 +8,7 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.fetchers.base import variant_of
+from skillpm.fetchers.base import is_proved, variant_of
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
@@ -67,12 +67,7 @@ class InstallPlan(Value):
     def find_missing(self, store: Store, proofs: Proofs) -> set[SkillName]:
         """Return the skills to write whose content has to be fetched, or proved to be that of the locked commit."""
         skills = ((name, self.lockfile.skills[name]) for name in self.written_skills)
-        return {
-            name
-            for name, skill in skills
-            if skill.digest is not None
-            and not (store.has(skill.digest, variant_of(skill.pin)) and proofs.has(name, skill))
-        }
+        return {name for name, skill in skills if not is_proved(name, skill, store, proofs)}
 
     def _needs_files(self, action: Action) -> bool:
         """Return whether files must be written: not if the commit has changed, and the folder's tree has not."""

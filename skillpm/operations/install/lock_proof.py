@@ -1,0 +1,109 @@
+"""Prove what a lockfile says: that tree and digest are those of the commit, and that tags and versions lead there."""
+
+from collections.abc import Mapping
+
+from skillpm.core.git_syntax import short_commit
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import NotFoundError
+from skillpm.fetchers.base import is_proved
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.pipeline.index_policy import find_locked_release, find_unconfigured
+from skillpm.store import Proofs
+
+OFFLINE = "no network"
+
+
+class Claim(Value):
+    """What a lockfile says of a skill: its `content`, its `tag` or its `version`; `problem` is why it is not proved."""
+
+    name: SkillName
+    what: str
+    problem: str = ""
+
+
+class LockProof(Value):
+    """The claims of a lockfile that were proved, those that were not, and those that are wrong."""
+
+    proved: tuple[Claim, ...] = ()
+    unproved: tuple[Claim, ...] = ()
+    wrong: tuple[Claim, ...] = ()
+
+
+def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
+    """Prove a lockfile that satisfies its manifest. Local folders have been compared before.
+
+    Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on, so
+    that it leads elsewhere now is normal, and not checked.
+    """
+    locked = files.lockfile.skills
+    unconfigured = find_unconfigured(scope, files, files.lockfile, context.settings)
+    problems = {name: f"its index {index} is not configured" for name, index in unconfigured.items()}
+    problems |= {name: "a live link has no digest" for name, skill in locked.items() if skill.digest is None}
+    problems |= _fetch(context, {name: skill for name, skill in locked.items() if name not in problems}, fetchers)
+    claims = [Claim(name=name, what="content", problem=problems.get(name, "")) for name in sorted(locked)]
+    wrong: list[Claim] = []
+    tags = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, GitPin) and _tag_of(pin)}
+    releases = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and skill.version}
+    if context.settings.offline:
+        claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted(tags)]
+        claims += [Claim(name=name, what="version", problem=OFFLINE) for name in sorted(releases)]
+    else:
+        wrong += _find_moved_tags(tags, fetchers)
+        claims += [Claim(name=name, what="tag") for name in sorted({*tags} - {claim.name for claim in wrong})]
+        claims += _check_releases({name: releases[name] for name in {*releases} - {*problems}}, fetchers)
+    return LockProof(
+        proved=tuple(claim for claim in claims if not claim.problem),
+        unproved=tuple(claim for claim in claims if claim.problem),
+        wrong=tuple(wrong),
+    )
+
+
+def _fetch(
+    context: Context, locked: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher
+) -> dict[SkillName, str]:
+    """Fetch and check the content of these skills; return why that of some is not proved."""
+    proofs = Proofs(context.settings.cache_dir)
+    pending = {name: skill for name, skill in locked.items() if not isinstance(skill.pin, PathPin)}
+    pending = {name: skill for name, skill in pending.items() if not is_proved(name, skill, context.store, proofs)}
+    problems = {}
+    for name in [name for name, skill in pending.items() if isinstance(skill.pin, BundledPin)]:
+        try:
+            fetchers.fetch({name: pending.pop(name)})
+        except NotFoundError as error:  # this skillpm bundles another version
+            problems[name] = error.message
+    for description in fetchers.fetch(pending) if pending else ():
+        problems[SkillName(description.partition(" (")[0])] = f"not cached, {OFFLINE}"
+    return problems
+
+
+def _tag_of(pin: GitPin) -> str:
+    return pin.ref.removeprefix("refs/tags/") if pin.ref.startswith("refs/tags/") else ""
+
+
+def _find_moved_tags(pins: Mapping[SkillName, GitPin], fetchers: FetcherDispatcher) -> list[Claim]:
+    claims = []
+    for name, commit in sorted(fetchers.find_tagged_commits(pins).items() if pins else ()):
+        tag, locked = sanitize(_tag_of(pins[name]), 60), pins[name].commit
+        if not commit:
+            claims.append(Claim(name=name, what="tag", problem=f"tag {tag} no longer exists"))
+        elif commit != locked:
+            moved = f"tag {tag} moved {short_commit(locked)} → {short_commit(commit)}"
+            claims.append(Claim(name=name, what="tag", problem=moved))
+    return claims
+
+
+def _check_releases(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> list[Claim]:
+    """Check that indexes still list the locked versions; `DigestMismatch` found those with other content already."""
+    claims = []
+    for name, skill in sorted(skills.items()):
+        is_listed = find_locked_release(name, skill, fetchers) is not None
+        problem = "" if is_listed else f"the index no longer lists {sanitize(skill.version, 40)}"
+        claims.append(Claim(name=name, what="version", problem=problem))
+    return claims
