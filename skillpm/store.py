@@ -52,6 +52,8 @@ class Store:
         head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
         with translate_os_errors("write a skill to the store", path):
             data = b"".join([head, *(file.data for file in tree.files)])
+            if replace and _is_same(path, data):
+                return digest
             retry_if_emptied(lambda: _write_entry(path, data, self.folder), self.folder)
         return digest
 
@@ -137,6 +139,14 @@ def is_intact(path: str) -> bool:
         tree = _parse_entry(file.read())
     folder, name = os.path.split(path)
     return tree is not None and tree.digest == f"sha256:{os.path.basename(folder)}{name.partition('-')[0]}"
+
+
+def _is_same(path: str, data: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read() == data
+    except FileNotFoundError:
+        return False
 
 
 def _write_entry(path: str, data: bytes, folder: str) -> None:

@@ -156,7 +156,7 @@ def _misbound(world: LockWorld, kind: str, entry: dict[str, Any], required: dict
     if kind == "index" and f"-{entry.get('version')}.tar.gz" not in source["url"]:
         yield f"version {entry.get('version')}, but the archive is {source['url']}"
     # Without a version, its commit is shown. What a live link leads to may change at any time.
-    is_other = entry.get("version") not in {None, honest.get("version")}
+    is_other = entry.get("version") not in {None, "", honest.get("version")}
     if kind not in {"index", "live link"} and is_other and source == honest["source"]:
         yield f"version {entry.get('version')}, but it is {honest.get('version')}"
     if entry.get("dependencies"):

@@ -214,6 +214,11 @@ def _report_warnings(context: Context, plan: InstallPlan) -> None:
 
 
 def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
+    """Return the result of a plan; if there was nothing to do, record what had to be read to know that."""
+    if plan.is_empty and plan.unrecorded is not None and not options.dry_run:
+        from skillpm.operations.pipeline.executor import record_file_stats  # noqa: PLC0415  (after a copy only)
+
+        record_file_stats(scope, plan.unrecorded)
     _report_warnings(context, plan)
     return ChangeResult(
         is_changed=not plan.is_empty,

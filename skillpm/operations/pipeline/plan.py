@@ -32,6 +32,7 @@ from skillpm.operations.pipeline.lock_resolution import render_lockfile
 from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_links
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
+from skillpm.registry.snapshot import read_file_stat
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
@@ -49,6 +50,8 @@ class InstallPlan(Value):
     links: LinkPlan
     # New texts, by role. Registry and receipt are among them only if no folder is written or removed.
     documents: Mapping[str, str] = EMPTY_MAPPING
+    # What was read since the stat cache does not know it, as after a copy of the directory; None for nothing.
+    unrecorded: BuildResult | None = None
     # Indexes that this change adds to the manifest.
     added_indexes: tuple[ConfiguredIndex, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -96,6 +99,14 @@ class ExpectedRegistry(Value):
         """The skills that are in the registry and not in the lockfile."""
         local = {name: entry for name, entry in self.listed.entries.items() if name not in self.decided}
         return LocalSkills.from_entries(local, self.listed.disabled)
+
+    def find_unrecorded(self, layout: Layout, stat_cache: StatCache) -> BuildResult | None:
+        """Return the registry if its files had to be read, and need not be next time."""
+        if self.built is None or self.built.is_unchanged or self.built.text != self.before:
+            return None
+        is_known = {**stat_cache.file_stats, "": {}} == {**self.built.file_stats, "": {}}
+        recorded = stat_cache.file_stats.get("", {}).get("skills.json", "")
+        return None if is_known and recorded == read_file_stat(layout.registry) else self.built
 
     @property
     def warnings(self) -> list[str]:
@@ -214,6 +225,7 @@ def plan_install(
         disk=disk,
         actions=actions,
         links=links,
+        unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, lockfile, (receipt, after), registry),
         warnings=(*registry.warnings, *invalid_names, *links.warnings),
     )
