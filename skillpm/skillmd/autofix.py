@@ -12,16 +12,10 @@ from typing import Any
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.skillmd.block_repair import quote_scalar
 from skillpm.skillmd.findings import Finding, NotLoadable, warning
 from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
-from skillpm.skillmd.lenient_parser import (
-    QUOTED_REPAIR,
-    RecoveredSegment,
-    Segment,
-    quote_scalar,
-    recover_segment,
-    split_segments,
-)
+from skillpm.skillmd.lenient_parser import RecoveredSegment, Segment, recover_segment, split_segments
 from skillpm.skillmd.skill import KEY_PREFIX, Skill, read_skill
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
@@ -122,18 +116,14 @@ def _is_invalid_yaml(block: str) -> bool:
 
 
 def _plan_quoting(recovered: RecoveredSegment, opening: int) -> Iterator[LineEdit]:
-    """Yield the edit that makes a segment valid YAML; none if it would stay invalid or lose a comment."""
+    """Yield the edits that make a segment valid YAML; none if the author has to decide what is meant."""
     segment = recovered.segment
-    start = opening + segment.line
-    length = 1 if recovered.repair == QUOTED_REPAIR else len(_content_lines(segment))
-    quoted = segment.replace(lines=(*recovered.lines[:1], *segment.lines[length:]))
-    if (
-        recovered.repair
-        and not recover_segment(quoted).repair
-        and not any(line.lstrip().startswith("#") for line in segment.lines[1:length])
-    ):
-        fixed = warning("frontmatter-repaired", f"quoted `{sanitize(segment.key, 40)}`", start + 1)
-        yield LineEdit(start=start, end=start + length, lines=recovered.lines[:1], fixes=(fixed,))
+    for number, (before, after) in enumerate(zip(segment.lines, recovered.fixed, strict=False)):
+        if before != after and not before.lstrip().startswith("#"):
+            start = opening + segment.line + number
+            what = "quoted" if before.strip() != after.strip() else "replaced the tabs in"
+            fixed = warning("frontmatter-repaired", f"{what} `{sanitize(segment.key, 40)}`", start + 1)
+            yield LineEdit(start=start, end=start + 1, lines=(after,), fixes=(fixed,))
 
 
 def _plan_moves(segments: list[Segment], opening: int) -> Iterator[LineEdit]:
@@ -165,7 +155,10 @@ def _movable_text(segment: Segment) -> str:
         "#" in line for line in _content_lines(segment)
     ):
         return ""
-    value: Any = recover_segment(segment).value
+    recovered = recover_segment(segment)
+    value: Any = recovered.value
+    if recovered.findings and not recovered.fixed:  # what is meant is not certain
+        return ""
     if isinstance(value, list) and all(isinstance(item, str) and not re.search("[,|]", item) for item in value):
         value = ", ".join(value)
     return quote_scalar(value) if isinstance(value, str) and value else ""
