@@ -16,8 +16,8 @@ QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 PLAIN_FLOW_LIST = re.compile(r"""\[([^\[\]{}"'#]*)\]""")
 # `[a] b` is text, but a bracket that is open, or closed at the end, is a damaged list or object.
 FLOW = re.compile(r"\[[^\]]*|\[.*\]|\{[^}]*|\{.*\}", re.DOTALL)
-# Text that could also be quoted, a comment, an anchor, an alias or a tag.
-TWO_READINGS = re.compile(r"""["'\[{&!]|\*\S*$|.*\s#""")
+# Text that could also be quoted, a damaged list or object, an anchor, a tag, an alias, or followed by a comment.
+TWO_READINGS = re.compile(r"""["'&!]|[\[{](?![^\[\]{}]*[\]}]\s)|\*[\w-]+$|.*\s#""")
 
 
 class UnreadableBlock(Exception):

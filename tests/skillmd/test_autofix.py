@@ -36,6 +36,11 @@ MOVED = "moved `{}` under `metadata`, as text"
             [(3, "frontmatter-repaired", QUOTED.format("description"))],
         ),
         (
+            "---\nname: x\na: [date] [type]\nb: **bold**\n---\n",
+            "---\nname: x\na: '[date] [type]'\nb: '**bold**'\n---\n",
+            [(3, "frontmatter-repaired", QUOTED.format("a")), (4, "frontmatter-repaired", QUOTED.format("b"))],
+        ),
+        (
             "---\nname: x\na: tab: \x07\n---\n",
             '---\nname: x\na: "tab: \\U00000007"\n---\n',
             [(3, "frontmatter-repaired", QUOTED.format("a"))],
