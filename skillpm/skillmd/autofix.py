@@ -70,7 +70,8 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
     lines = [match.groups() for match in LINE.finditer(data.removeprefix(BOM).decode())][:-1]
     opening = next(number for number, (line, _) in enumerate(lines) if line.strip())
     bom = [warning("bom", "removed the byte order mark", 1)] if data.startswith(BOM) else []
-    head = [_drop_leading_blank_lines(opening)] if opening else []
+    fence = lines[opening][0]
+    head = [_drop_leading_space(opening, fence)] if opening or fence[0].isspace() else []
     in_place, moves = _plan_edits(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
     moved_lines = {edit.start for edit in moves if edit.fixes}
     # The most extensive set of edits that leaves the parsed skill unchanged. A field that moves needs no edit in place.
@@ -88,9 +89,11 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
     return FixResult(data=data)
 
 
-def _drop_leading_blank_lines(opening: int) -> LineEdit:
-    fixed = warning("leading-blank", "removed the blank lines before the frontmatter", 1)
-    return LineEdit(start=0, end=opening, lines=(), fixes=(fixed,))
+def _drop_leading_space(opening: int, fence: str) -> LineEdit:
+    """Return the edit that removes blank lines before the frontmatter, and spaces before its fence."""
+    what = "blank lines" if opening else "spaces"
+    fixed = warning("leading-blank", f"removed the {what} before the frontmatter", 1)
+    return LineEdit(start=0, end=opening + 1, lines=(fence.lstrip(),), fixes=(fixed,))
 
 
 def _plan_edits(

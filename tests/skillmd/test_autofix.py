@@ -30,6 +30,11 @@ MOVED = "moved `{}` under `metadata`, as text"
             "---\nname: x\n---\nb",
             [(1, "leading-blank", "removed the blank lines before the frontmatter")],
         ),
+        ("  ---\nname: x\n---\nb", "---\nname: x\n---\nb", [
+            (1, "leading-blank", "removed the spaces before the frontmatter")]),
+        ("\r\n\t---\r\ndescription: d\r\n---\r\n", "---\r\nname: x\r\ndescription: d\r\n---\r\n", [
+            (1, "leading-blank", "removed the blank lines before the frontmatter"),
+            (2, "missing-name", "added the name of the folder: `x`")]),
         (
             "---\nname: x\ndescription: Use this: it's good\n---\n",
             "---\nname: x\ndescription: 'Use this: it''s good'\n---\n",
