@@ -31,6 +31,13 @@ def to_words(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for part in _split_parts(value) if (word := one_line(part))))
 
 
+def read_triggers(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the keywords under `triggers` and `trigger`, in order, each once, whatever its case."""
+    words = (*to_triggers(values.get("triggers")), *to_triggers(values.get("trigger")))
+    first = {word.casefold(): word for word in reversed(words)}
+    return tuple(dict.fromkeys(first[word.casefold()] for word in words))
+
+
 def to_triggers(value: Any) -> tuple[str, ...]:
     """Return the keywords of a list, of text, or of objects with `keywords` or a `pattern` of alternatives."""
     if value is None:

@@ -24,13 +24,13 @@ KIND_ALIASES = {
     **dict.fromkeys(["mcp", "mcpserver", "mcpservers"], "mcp"),
     **dict.fromkeys(["note", "notes"], "notes"),
 }
-PROGRAM_NAME = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
+PROGRAM_NAME = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_][\w.+-]{0,63}", re.ASCII)
 VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
 NAME_PATTERNS = {"bins": PROGRAM_NAME, "any_bins": PROGRAM_NAME, "env": VARIABLE_NAME}
 # Words without commas are a list only if each matches its pattern, and none is a word of sentences.
 LIST_WORD_PATTERNS = {
-    "bins": re.compile(r"[a-z][a-z0-9_.+-]*", re.ASCII),
-    "any_bins": re.compile(r"[a-z][a-z0-9_.+-]*", re.ASCII),
+    "bins": re.compile(r"[a-z_][a-z0-9_.+-]*", re.ASCII),
+    "any_bins": re.compile(r"[a-z_][a-z0-9_.+-]*", re.ASCII),
     "env": re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII),
     "os": re.compile(r"[a-z][a-z0-9]*", re.ASCII),
 }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.coercion import to_triggers
+from skillpm.core.coercion import read_triggers
 from skillpm.core.decoder import parse_json
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, path_problem
 from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
@@ -114,8 +114,7 @@ def _entry_path(entry: dict[str, Any]) -> tuple[str, str]:
 
 
 def _read_entry(entry: dict[str, Any], where: str) -> LegacyEntry:
-    words = to_triggers(entry.get("triggers")) or to_triggers(entry.get("trigger"))
-    triggers = (_clean(word, MAX_WORD_LENGTH) for word in words)
+    triggers = (_clean(word, MAX_WORD_LENGTH) for word in read_triggers(entry))
     fields: dict[str, Any] = {
         "name": _clean(entry.get("name"), MAX_WORD_LENGTH),
         "description": _clean(entry.get("description"), MAX_DESCRIPTION_LENGTH),

@@ -1,8 +1,9 @@
-"""Substitute the arguments that a user typed after a skill's name, as Claude Code documents it. Pure.
+r"""Substitute the arguments that a user typed after a skill's name, as Claude Code documents it. Pure.
 
 `$ARGUMENTS` is the whole text as typed, `$ARGUMENTS[0]` and `$0` are its first word (split as in a shell), and `$name`
-is the word at the position of that name in the frontmatter's `arguments`. A placeholder without a matching word stays
-as it is. If the body has no placeholder, `ARGUMENTS: …` is appended.
+is the word at the position of that name in the frontmatter's `arguments`. A number without a matching word stays as it
+is, a name becomes empty. A single backslash escapes a placeholder: `\$1.00` is `$1.00`. If the body has no placeholder,
+`ARGUMENTS: …` is appended.
 """
 
 import re
@@ -10,7 +11,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-PLACEHOLDER = re.compile(r"\$(?:ARGUMENTS\[(\d{1,3})\]|ARGUMENTS\b|(\d{1,3})(?!\w)|([A-Za-z_]\w*))")
+PLACEHOLDER = re.compile(
+    r"(?<!\\)(?P<slashes>\\*)\$(?:ARGUMENTS\[(?P<index>\d{1,3})\]|ARGUMENTS\b|(?P<short>\d{1,3})(?!\w)|(?P<name>[A-Za-z_]\w*))"
+)
 
 
 def substitute_arguments(body: str, arguments: str | Sequence[str], names: Sequence[str] = ()) -> str:
@@ -23,14 +26,17 @@ def substitute_arguments(body: str, arguments: str | Sequence[str], names: Seque
 
     def fill(match: re.Match[str]) -> str:
         nonlocal has_placeholder
-        index, short, name = match[1], match[2], match[3]
+        slashes, index, short, name = match.group("slashes", "index", "short", "name")
         if name is not None and name not in names:
             return match.group()
+        if slashes == "\\":
+            return match.group()[1:]
         has_placeholder = True
         if name is None and index is None and short is None:
-            return typed
+            return slashes + typed
         number = names.index(name) if name is not None else int(index if index is not None else short)
-        return words[number] if number < len(words) else match.group()
+        missing = "" if name is not None else match.group().removeprefix(slashes)
+        return slashes + (words[number] if number < len(words) else missing)
 
     filled = PLACEHOLDER.sub(fill, body)
     return filled if has_placeholder or not typed else f"{filled.rstrip()}\n\nARGUMENTS: {typed}\n"

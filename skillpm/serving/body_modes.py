@@ -9,12 +9,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Literal, get_args
 
+from skillpm.core.code_fences import classify_lines
+
 Mode = Literal["full", "compact", "toon"]
 MODES: tuple[str, ...] = get_args(Mode)
 MAX_LENGTH = 50_000
 TRUNCATED_NOTE = "\n\n[... truncated ...]"
 REMOVED_NOTE = "[code example removed]"
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 EXAMPLE = re.compile(r"## Example", re.IGNORECASE)
 JOINERS = frozenset("\u200d\ufe0e\ufe0f")
@@ -46,25 +47,11 @@ def _is_same_character(before: str, after: str) -> bool:
     return after in JOINERS or before == "\u200d" or unicodedata.combining(after) != 0
 
 
-def _classify_lines(body: str) -> Iterator[tuple[str, Literal["text", "fence", "code"]]]:
-    """Yield each line with its kind: text, the opening fence of a code block, or code (the closing fence included)."""
-    fence = ""
-    for line in body.split("\n"):
-        marker = FENCE.match(line)
-        if fence:
-            closes = marker is not None and marker[1].startswith(fence) and not line[marker.end() :].strip()
-            fence = "" if closes else fence
-            yield line, "code"
-        else:
-            fence = marker[1] if marker is not None else ""
-            yield line, "text" if marker is None else "fence"
-
-
 def _compact(body: str) -> str:
     """Drop code and example sections, each from its heading to the next heading of level 1 or 2."""
     kept: list[str] = []
     in_example = False
-    for line, kind in _classify_lines(body):
+    for line, kind in classify_lines(body):
         heading = HEADING.match(line) if kind == "text" else None
         if heading is not None and len(heading[1]) <= 2:  # noqa: PLR2004  (the level of an example's heading, or above)
             in_example = EXAMPLE.match(line) is not None
@@ -76,7 +63,7 @@ def _compact(body: str) -> str:
 def _outline(body: str) -> Iterator[str]:
     """Yield each heading and the first line of text after it."""
     needs_text = False
-    for line, kind in _classify_lines(body):
+    for line, kind in classify_lines(body):
         if kind == "text" and HEADING.match(line):
             yield line
             needs_text = True

@@ -9,6 +9,8 @@ from skillpm.registry.card import Card, McpServer
 from skillpm.serving.renderers.base import RenderedSkill
 from skillpm.skillmd.body_references import find_file_references, find_shell_commands
 
+PUNCTUATION = ".:;!?)]}>\"'*"
+
 
 class Loaded(Value):
     """A skill as it is given to an agent: the result of `load_skill` and `SkillService.load`."""
@@ -45,9 +47,13 @@ class Loaded(Value):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The skill's own files that its body mentions with `@`, in the order of the body."""
+        """The skill's own files that its body mentions with `@`, in the order of the body.
+
+        Punctuation behind a path, as in `(@refs/a.md)` and `@refs/a.md:`, is not part of it.
+        """
         references = (reference.removeprefix("./") for reference in find_file_references(self.body))
-        return tuple(path for path in dict.fromkeys(references) if path in self.files)
+        paths = (path if path in self.files else path.rstrip(PUNCTUATION) for path in references)
+        return tuple(path for path in dict.fromkeys(paths) if path in self.files)
 
     @property
     def commands(self) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ from skillpm.serving.tool_call import answer_call
 from skillpm.serving.tool_schema import TOOL_SCHEMA
 from skillpm.settings import current_settings
 
+# Claude Code replaces it by the absolute path of the skill's folder.
+SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
 Ask = Callable[[str], bool]
 
 
@@ -164,7 +166,7 @@ class SkillService:
         self.require_approval(card.name)
         card = self.registry.locate(card)
         skill = self.registry.read(card)
-        body = skill.body
+        body = skill.body.replace(SKILL_FOLDER, card.folder)
         if arguments is not None:
             from skillpm.serving.arguments import read_argument_names, substitute_arguments  # noqa: PLC0415  (rarely)
 

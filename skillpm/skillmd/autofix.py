@@ -12,16 +12,10 @@ from typing import Any
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.skillmd.block_repair import quote_scalar
 from skillpm.skillmd.findings import Finding, NotLoadable, warning
 from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
-from skillpm.skillmd.lenient_parser import (
-    QUOTED_REPAIR,
-    RecoveredSegment,
-    Segment,
-    quote_scalar,
-    recover_segment,
-    split_segments,
-)
+from skillpm.skillmd.lenient_parser import RecoveredSegment, Segment, recover_segment, split_segments
 from skillpm.skillmd.skill import KEY_PREFIX, Skill, read_skill
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
@@ -76,7 +70,8 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
     lines = [match.groups() for match in LINE.finditer(data.removeprefix(BOM).decode())][:-1]
     opening = next(number for number, (line, _) in enumerate(lines) if line.strip())
     bom = [warning("bom", "removed the byte order mark", 1)] if data.startswith(BOM) else []
-    head = [_drop_leading_blank_lines(opening)] if opening else []
+    fence = lines[opening][0]
+    head = [_drop_leading_space(opening, fence)] if opening or fence[0].isspace() else []
     in_place, moves = _plan_edits(lines, opening, front, folder) if front.dialect == "yaml" else ([], [])
     moved_lines = {edit.start for edit in moves if edit.fixes}
     # The most extensive set of edits that leaves the parsed skill unchanged. A field that moves needs no edit in place.
@@ -94,9 +89,11 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
     return FixResult(data=data)
 
 
-def _drop_leading_blank_lines(opening: int) -> LineEdit:
-    fixed = warning("leading-blank", "removed the blank lines before the frontmatter", 1)
-    return LineEdit(start=0, end=opening, lines=(), fixes=(fixed,))
+def _drop_leading_space(opening: int, fence: str) -> LineEdit:
+    """Return the edit that removes blank lines before the frontmatter, and spaces before its fence."""
+    what = "blank lines" if opening else "spaces"
+    fixed = warning("leading-blank", f"removed the {what} before the frontmatter", 1)
+    return LineEdit(start=0, end=opening + 1, lines=(fence.lstrip(),), fixes=(fixed,))
 
 
 def _plan_edits(
@@ -122,18 +119,14 @@ def _is_invalid_yaml(block: str) -> bool:
 
 
 def _plan_quoting(recovered: RecoveredSegment, opening: int) -> Iterator[LineEdit]:
-    """Yield the edit that makes a segment valid YAML; none if it would stay invalid or lose a comment."""
+    """Yield the edits that make a segment valid YAML; none if the author has to decide what is meant."""
     segment = recovered.segment
-    start = opening + segment.line
-    length = 1 if recovered.repair == QUOTED_REPAIR else len(_content_lines(segment))
-    quoted = segment.replace(lines=(*recovered.lines[:1], *segment.lines[length:]))
-    if (
-        recovered.repair
-        and not recover_segment(quoted).repair
-        and not any(line.lstrip().startswith("#") for line in segment.lines[1:length])
-    ):
-        fixed = warning("frontmatter-repaired", f"quoted `{sanitize(segment.key, 40)}`", start + 1)
-        yield LineEdit(start=start, end=start + length, lines=recovered.lines[:1], fixes=(fixed,))
+    for number, (before, after) in enumerate(zip(segment.lines, recovered.fixed, strict=False)):
+        if before != after and not before.lstrip().startswith("#"):
+            start = opening + segment.line + number
+            what = "quoted" if before.strip() != after.strip() else "replaced the tabs in"
+            fixed = warning("frontmatter-repaired", f"{what} `{sanitize(segment.key, 40)}`", start + 1)
+            yield LineEdit(start=start, end=start + 1, lines=(after,), fixes=(fixed,))
 
 
 def _plan_moves(segments: list[Segment], opening: int) -> Iterator[LineEdit]:
@@ -165,7 +158,10 @@ def _movable_text(segment: Segment) -> str:
         "#" in line for line in _content_lines(segment)
     ):
         return ""
-    value: Any = recover_segment(segment).value
+    recovered = recover_segment(segment)
+    value: Any = recovered.value
+    if recovered.findings and not recovered.fixed:  # what is meant is not certain
+        return ""
     if isinstance(value, list) and all(isinstance(item, str) and not re.search("[,|]", item) for item in value):
         value = ", ".join(value)
     return quote_scalar(value) if isinstance(value, str) and value else ""

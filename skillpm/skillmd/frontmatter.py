@@ -14,7 +14,8 @@ from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 MAX_FILE_SIZE = 1_000_000  # bytes
 MAX_BLOCK_SIZE = 64_000  # bytes
 MAX_TOML_SIZE = 8_000  # bytes; tomllib takes cubic time for a long dotted key: 20 seconds for 64 kB
-OPENING = re.compile(r"\s*^(---|\+\+\+)([^\n]*)\n", re.MULTILINE)
+# Three characters, not four: `----` is a rule of Markdown.
+OPENING = re.compile(r"\s*(---(?!-)|\+\+\+(?!\+))([^\n]*)\n")
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
 KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
 TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")

@@ -2,21 +2,35 @@
 
 Some published skills have such frontmatter, mostly an unquoted `: ` in the description, and hosts load them. It is used
 only after strict parsing failed, since it would turn valid values into text, and every repair is reported with its
-line. The valid keys next to an invalid one keep their values.
+line. The valid keys next to an invalid one keep their values, nested ones too (`block_repair.py`). A nested value that
+cannot be read is left out: values are never made up from its lines.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from skillpm.core.values import Value
+from skillpm.skillmd.block_repair import (
+    ENTRY,
+    TWO_READINGS,
+    UnreadableBlock,
+    quote_flow_list,
+    quote_scalar,
+    repair_entry,
+)
 from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it without quotes"
+TABS_REPAIR = "the indentation has tabs, which YAML does not allow; they were read as spaces"
+STRAY_REPAIR = "this line and those below it belong to no key, and are ignored"
 TOP_KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
 BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?")
 CONFLICT_MARKER = re.compile(r"(<{7}|={7}|>{7})(\s|$)")
+# Fields that are text by the specification, so that the lines below them are more of it.
+TEXT_FIELDS = frozenset(["name", "description", "license", "compatibility"])
 
 
 class Segment(Value):
@@ -28,30 +42,29 @@ class Segment(Value):
 
 
 class RecoveredSegment(Value):
-    """A segment with its recovered value."""
+    """A segment with its recovered value; None if it is unreadable."""
 
     segment: Segment
     value: Any
-    # Valid YAML for the value, for `validate --fix`.
-    lines: tuple[str, ...]
-    # The warning about the repair; empty if the segment was valid.
-    repair: str = ""
+    # Valid YAML with this value, line for line, for `validate --fix`; empty if there is nothing to fix, or if the
+    # author has to decide what is meant.
+    fixed: tuple[str, ...] = ()
+    # With lines relative to the segment, from 1.
     findings: tuple[Finding, ...] = ()
 
 
 def read_lenient_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
     """Return the top-level keys of invalid YAML, and report each that had to be repaired.
 
-    A key's value is its segment parsed as YAML if that is valid; else with the rest of its first line quoted; else all
-    of its lines as text. Nested lines never become keys: text in a description must not set `allowed-tools`.
+    A key's value is its segment parsed as YAML if that is valid; else with its invalid scalars quoted; else all of its
+    lines as text, if they can only be text. Nested lines never become keys: text in a description must not set
+    `allowed-tools`.
     """
     values: dict[str, Any] = {}
     for recovered in map(recover_segment, split_segments(block, findings)):
-        key, line = recovered.segment.key, recovered.segment.line
-        values[key] = recovered.value
-        findings.extend(finding.replace(line=finding.line + line - 1) for finding in recovered.findings)
-        if recovered.repair:
-            findings.append(warning("frontmatter-repaired", recovered.repair, line))
+        segment = recovered.segment
+        values[segment.key] = recovered.value
+        findings.extend(finding.replace(line=finding.line + segment.line - 1) for finding in recovered.findings)
     return values
 
 
@@ -79,32 +92,30 @@ def split_segments(block: str, findings: list[Finding]) -> list[Segment]:
 
 
 def recover_segment(segment: Segment) -> RecoveredSegment:
-    """Parse one segment, by the first of three ways that succeeds."""
+    """Parse one segment, by the first way that succeeds."""
     try:
         value, findings = _read_single_key(segment.key, segment.lines)
-        return RecoveredSegment(segment=segment, value=value, lines=segment.lines, findings=findings)
+        return RecoveredSegment(segment=segment, value=value, findings=findings)
     except YamlError as error:
-        reason = error.message
-    for lines in _quote_first_line(segment):
+        reason = error
+    for lines, is_certain in _repair_lines(segment):
         try:
             value, findings = _read_single_key(segment.key, lines)
-            return RecoveredSegment(segment=segment, value=value, lines=lines, repair=QUOTED_REPAIR, findings=findings)
         except YamlError:
             continue
-    text = _fold_text(segment.lines)
-    repair = f"`{segment.key}` was read as plain text, since it is not valid YAML: {reason}"
-    return RecoveredSegment(segment=segment, value=text, lines=(f"{segment.key}: {quote_scalar(text)}",), repair=repair)
+        fixed = tuple(lines) if is_certain else ()
+        findings = (*_describe_repairs(segment, lines), *findings)
+        return RecoveredSegment(segment=segment, value=value, fixed=fixed, findings=findings)
+    if _is_only_text(segment):
+        message = f"`{segment.key}` was read as plain text, since it is not valid YAML: {reason.message}"
+        finding = warning("frontmatter-repaired", message)
+        return RecoveredSegment(segment=segment, value=_fold_text(segment.lines), findings=(finding,))
+    message = f"`{segment.key}` is ignored, since it is not valid YAML: {reason.message}"
+    line = min(reason.line, len(segment.lines))
+    return RecoveredSegment(segment=segment, value=None, findings=(warning("unreadable-value", message, line),))
 
 
-def quote_scalar(text: str) -> str:
-    """Return text as a YAML scalar of one line: in single quotes, or in double quotes if it needs escapes."""
-    if text.isprintable():
-        return "'" + text.replace("'", "''") + "'"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return '"' + "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in escaped) + '"'
-
-
-def _read_single_key(key: str, lines: tuple[str, ...]) -> tuple[Any, tuple[Finding, ...]]:
+def _read_single_key(key: str, lines: Sequence[str]) -> tuple[Any, tuple[Finding, ...]]:
     """Return the value of a segment. Raises `YamlError`, also if it has other keys than this one."""
     findings: list[Finding] = []
     value = read_yaml("\n".join(lines) + "\n", findings)
@@ -114,16 +125,75 @@ def _read_single_key(key: str, lines: tuple[str, ...]) -> tuple[Any, tuple[Findi
     raise YamlError("expected exactly one key", 1)
 
 
-def _quote_first_line(segment: Segment) -> Iterator[tuple[str, ...]]:
-    """Yield the segment with the value in its first line quoted, unless it is quoted already, or a block scalar."""
+def _repair_lines(segment: Segment) -> Iterator[tuple[Sequence[str], bool]]:
+    """Yield lines that may be valid YAML for a segment, each with whether the author can have meant nothing else."""
     rest = _value_text(segment.lines[0])
-    if rest and rest[0] not in "\"'#" and not BLOCK_SCALAR.fullmatch(rest):
-        yield (f"{segment.key}: {quote_scalar(rest)}", *segment.lines[1:])
+    is_text = segment.key in TEXT_FIELDS
+    own = segment.lines if is_text else segment.lines[: _count_own_lines(segment)]
+    is_whole = len(own) == len(segment.lines)
+    if not is_whole:
+        yield own, False
+    doubts: list[str] = []
+    flow_list = None if is_text else quote_flow_list(rest, doubts)
+    if flow_list is not None:
+        yield (f"{segment.key}: {flow_list}", *own[1:]), is_whole and not doubts
+    elif not rest and not is_text:
+        with suppress(UnreadableBlock):
+            lines = repair_entry(own, doubts)
+            yield lines, is_whole and not doubts
+    elif rest and rest[0] not in "\"'" and not BLOCK_SCALAR.fullmatch(rest) and (is_text or not _is_open(rest)):
+        yield (f"{segment.key}: {quote_scalar(rest)}", *own[1:]), is_whole and not TWO_READINGS.match(rest)
+
+
+def _count_own_lines(segment: Segment) -> int:
+    """Return the number of lines up to unindented text, which cannot belong to a value other than text."""
+    for number, line in enumerate(segment.lines[1:], 1):
+        if line and not line[0].isspace() and line[0] not in "#{}[]" and not (line + " ").startswith("- "):
+            return number
+    return len(segment.lines)
+
+
+def _describe_repairs(segment: Segment, lines: Sequence[str]) -> Iterator[Finding]:
+    """Yield a warning for each line that was read as another one."""
+    pairs = list(enumerate(zip(segment.lines, lines, strict=False), 1))
+    for number, (before, after) in pairs:
+        if before.strip() != after.strip():
+            yield warning("frontmatter-repaired", QUOTED_REPAIR, number)
+    tabs = next(
+        (
+            number
+            for number, (before, after) in pairs
+            if before.lstrip() == after.lstrip() != "" and before != after and "\t" in before
+        ),
+        0,
+    )
+    if tabs:
+        yield warning("frontmatter-repaired", TABS_REPAIR, tabs)
+    if len(lines) < len(segment.lines):
+        yield warning("frontmatter-repaired", STRAY_REPAIR, len(lines) + 1)
 
 
 def _value_text(line: str) -> str:
+    """Return the value in the first line of a segment; empty if there is only a comment."""
     match = TOP_KEY.match(line)
-    return (match[2] or "").strip() if match is not None else ""
+    rest = (match[2] or "").strip() if match is not None else ""
+    return "" if rest.startswith("#") else rest
+
+
+def _is_open(text: str) -> bool:
+    """Return whether text begins like a list or an object that is not closed."""
+    return (text[0] == "[" and "]" not in text) or (text[0] == "{" and "}" not in text)
+
+
+def _is_only_text(segment: Segment) -> bool:
+    """Return whether a segment is text, or JSON in some lines, which is read from text."""
+    rest = _value_text(segment.lines[0])
+    if segment.key in TEXT_FIELDS or BLOCK_SCALAR.fullmatch(rest):
+        return True
+    text = _fold_text(segment.lines)
+    if text[:1] in {"{", "["}:
+        return text[-1] == {"{": "}", "[": "]"}[text[0]]
+    return bool(rest) and not any(ENTRY.match(line.strip()) for line in segment.lines[1:])
 
 
 def _fold_text(lines: tuple[str, ...]) -> str:

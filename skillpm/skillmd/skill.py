@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from skillpm.core.coercion import to_metadata, to_text, to_tools, to_triggers, to_words
+from skillpm.core.coercion import read_triggers, to_metadata, to_text, to_tools, to_words
 from skillpm.core.names import is_skill_name
 from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
 from skillpm.core.text import estimate_tokens, one_line, sanitize
@@ -150,7 +150,7 @@ def read_skill(data: bytes) -> Skill:
         license=to_text(values.get("license")),
         compatibility=one_line(to_text(values.get("compatibility"))),
         category=to_text(fields.get("category")),
-        triggers=to_triggers(fields.get("triggers")) or to_triggers(fields.get("trigger")),
+        triggers=read_triggers(values) or read_triggers(nested),
         tags=to_words(fields.get("tags")),
         homepage=to_text(fields.get("homepage")),
         author=to_text(fields.get("author")),

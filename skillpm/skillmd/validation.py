@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
-from skillpm.core.coercion import to_metadata, to_text
+from skillpm.core.code_fences import classify_lines
+from skillpm.core.coercion import to_metadata, to_text, to_triggers
 from skillpm.core.conflict_markers import RESOLVE_HINT, find_conflict
 from skillpm.core.names import (
     MAX_NAME_LENGTH,
@@ -29,7 +30,7 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.index_schema import version_problem
 from skillpm.requirements.declared_dependencies import METADATA_KEY
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
-from skillpm.skillmd.frontmatter import Frontmatter, decode_text, find_key_lines, read_frontmatter
+from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
 from skillpm.skillmd.skill import read_mcp_servers
 
@@ -60,12 +61,15 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
             yield error("unknown-field", message, lines.get(key, 1))
     yield from _check_name(values.get("name"), folder, lines.get("name", 1))
     yield from _check_description(values.get("description"), lines.get("description", 1))
+    if "description" in lines and front.dialect == "yaml":
+        yield from _check_comment(to_text(values.get("description")), text, lines["description"], front.body_line)
     yield from _check_compatibility(values, lines.get("compatibility", 1))
     metadata = values.get("metadata")
     if metadata is not None and not (isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())):
         message = "`metadata` should map names to text; other hosts may not read nested values"
         yield warning("metadata-not-text", message, lines.get("metadata", 1))
     yield from _check_version(values, metadata, lines)
+    yield from _check_triggers(values, lines)
     for key in DEPENDENCY_KEYS.intersection(metadata) - {METADATA_KEY} if isinstance(metadata, dict) else ():
         yield warning("unread-needs", f"`{key}` is not read; {DEPENDENCY_HINT}", lines.get("metadata", 1))
     if isinstance(values.get("allowed-tools"), list):
@@ -116,6 +120,27 @@ def _check_description(value: Any, line: int) -> Iterator[Finding]:
         yield warning("placeholder", message, line)
 
 
+def _check_comment(description: str, text: str, first: int, last: int) -> Iterator[Finding]:
+    """Yield a warning if YAML takes the end of a description for a comment, as in `Fix issue #12`."""
+    for number, line in enumerate(text.split("\n")[first - 1 : last - 2], first):
+        before, mark, comment = line.removeprefix("description:").partition(" #")
+        if mark and description and description.endswith(before.strip()) and before.strip():
+            message = f"`#{sanitize(comment, 40)}` is a comment in YAML; to keep it, put the description in quotes"
+            yield warning("comment-in-text", message, number)
+        if number > first and KEY_LINE.match(line):
+            return
+
+
+def _check_triggers(values: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[Finding]:
+    """Yield a warning for each object among the triggers that has no keyword, such as `- search: find`."""
+    for key in ("triggers", "trigger"):
+        entries = values.get(key)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and entry and not to_triggers([entry]):
+                message = f"`{sanitize(next(iter(entry)), 40)}: …` is not text; put the trigger in quotes"
+                yield warning("unread-trigger", message, lines.get(key, 1))
+
+
 def _check_compatibility(values: Mapping[str, Any], line: int) -> Iterator[Finding]:
     value = values.get("compatibility")
     if "compatibility" in values and value is not None and not isinstance(value, str):
@@ -139,6 +164,10 @@ def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
         yield warning("long-body", message, front.body_line)
     if not front.body.strip():
         yield warning("empty-body", "the body is empty: no instructions below the frontmatter", front.body_line)
+    for number, (_, kind) in enumerate(classify_lines(front.body)):
+        if kind == "unclosed":
+            message = "this code block is never closed, so hosts may take everything below it for code"
+            yield warning("unclosed-code", message, front.body_line + number)
     existing = {*files, "."}
     for file in files:
         existing.update(_parent_folders(file))

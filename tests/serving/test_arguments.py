@@ -22,6 +22,9 @@ from skillpm.serving.arguments import read_argument_names, substitute_arguments
         ("$0", "$ARGUMENTS", "$ARGUMENTS"),
         ("costs $5m", "x", "costs $5m\n\nARGUMENTS: x\n"),
         ("$0", r"\1 \g<0>", "1"),
+        (r"Cost \$1.00 and \$ARGUMENTS: $0", "x y", "Cost $1.00 and $ARGUMENTS: x"),
+        (r"\$ARGUMENTS[0] \$HOME", "x", "$ARGUMENTS[0] \\$HOME\n\nARGUMENTS: x\n"),
+        (r"\\$0 \\\$0 \\$7", "x", r"\\x \\\x \\$7"),
     ],
 )
 def test_placeholders_are_filled(body: str, typed: str, filled: str) -> None:
@@ -36,5 +39,9 @@ def test_named_arguments_use_their_position() -> None:
     names = read_argument_names({"arguments": ["issue", "branch"]})
 
     assert substitute_arguments("Fix $issue on $branch, not $other.", "42 main", names) == "Fix 42 on main, not $other."
+    assert (
+        substitute_arguments(r"Fix \$issue $issue on [$branch] \$other.", "42", names)
+        == r"Fix $issue 42 on [] \$other."
+    )
     assert read_argument_names({"arguments": "issue branch"}) == ("issue", "branch")
     assert read_argument_names({}) == ()

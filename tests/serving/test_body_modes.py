@@ -95,11 +95,24 @@ def test_deeper_example_heading_is_not_an_example_section() -> None:
 
 @pytest.mark.parametrize(
     "block",
-    ["````\n```\n# in\n```\n````", "~~~\n```\n# in\n~~~", "   ```js\n# in\n   ```", "```\n# never closed"],
+    ["````\n```\n# in\n```\n````", "~~~\n```\n# in\n~~~", "   ```js\n# in\n   ```"],
 )
 def test_headings_in_any_code_fence_are_code(block: str) -> None:
     assert apply_mode(f"# a\n{block}", "toon") == "# a"
     assert apply_mode(f"# a\n{block}", "compact") == "# a\n[code example removed]"
+
+
+def test_a_fence_that_is_never_closed_takes_nothing_away() -> None:
+    body = "# a\n```\nx\n```\n````py\n# b\nkept\n```\n# c\n```"
+
+    assert apply_mode(body, "compact") == "# a\n[code example removed]\n````py\n# b\nkept\n[code example removed]"
+    assert apply_mode("```\nx\n## Later\nkeep me", "compact") == "```\nx\n## Later\nkeep me"
+    assert apply_mode("# a\nb\n~~~\n## Later\nkeep me", "toon") == "# a\nb\n## Later\nkeep me"
+
+
+def test_many_open_fences_take_linear_time() -> None:
+    body = "\n".join(["```x", "~~~~ y"] * 100_000)
+    assert apply_mode(body, "compact") == body
 
 
 def test_text_is_cut_at_the_limit_with_a_note() -> None:

@@ -335,6 +335,20 @@ def test_no_reference_escapes_the_skill_through_a_link(tmp_path: Path) -> None:
     assert loaded.files == ("inside.md", "real.md")
 
 
+def test_punctuation_behind_a_reference_is_not_part_of_its_path(tmp_path: Path) -> None:
+    body = "(@r/a.md), @r/b.md: **@r/c.md** @r/d.md) @r/e).md @r/none.md:\n"
+    files = dict.fromkeys(("r/a.md", "r/b.md", "r/c.md", "r/d.md", "r/d.md)", "r/e).md"), b"")
+
+    assert create_service(tmp_path).load("one").references == ("r/a.md", "r/b.md", "r/c.md", "r/d.md)", "r/e).md")
+
+
+def test_the_folder_of_a_skill_replaces_the_variable_for_it(tmp_path: Path) -> None:
+    body = "Run ${CLAUDE_SKILL_DIR}/run.sh, not ${CLAUDE_PLUGIN_ROOT}."
+    write_files(tmp_path, prefix_paths("one", make_skill("one", body=body)))
+
+    assert create_service(tmp_path).load("one").body == f"Run {tmp_path}/one/run.sh, not ${{CLAUDE_PLUGIN_ROOT}}."
+
+
 def test_references_are_files_of_the_skill_and_commands_are_only_listed(tmp_path: Path) -> None:
     body = "See @notes.md, @./scripts/run.sh and @../../etc/passwd; mail a@b.c; `@not.md`. !`rm -rf /` and !`ls`\n"
     write_files(tmp_path, prefix_paths("one", make_skill("one", body=body) | {"notes.md": "", "scripts/run.sh": ""}))

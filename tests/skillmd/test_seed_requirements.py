@@ -251,6 +251,18 @@ def test_x13_only_what_is_shaped_like_a_command_is_a_program() -> None:
     assert needs == SystemRequirements(bins=("git",), notes=("Active account at x.example", "click>=8"))
 
 
+@pytest.mark.parametrize(
+    ("requires", "needs"),
+    [
+        ("{bins: [_no_tool]}", SystemRequirements(bins=("_no_tool",))),
+        ("_a b", SystemRequirements(bins=("_a", "b"))),
+        ("[_, __]", SystemRequirements(notes=("_", "__"))),
+    ],
+)
+def test_r130_a_program_may_begin_with_an_underscore(requires: str, needs: SystemRequirements) -> None:
+    assert head(f"requires: {requires}").requires == needs
+
+
 def test_x13_dependencies_on_skills_are_not_read_from_requires_or_dependencies() -> None:
     skill = head("requires: {skills: [other]}\ndependencies: [requests]")
     assert skill.requires == SystemRequirements(notes=("skills: other",))
@@ -286,3 +298,40 @@ def test_x32_the_file_name_may_be_lower_case_and_upper_case_is_preferred() -> No
     assert find_skill_file(["skill.md", "SKILL.md"]) == "SKILL.md"
     assert find_skill_file(["a/skill.md", "SKILL.md"], "a/") == "a/skill.md"
     assert find_skill_file(["Skill.md"]) is None
+
+
+def advice(block: str, body: str = "Body.") -> list[tuple[int, str, str]]:
+    report = validate_skill(f"---\nname: x\n{block}\n---\n{body}\n".encode(), "x", ["SKILL.md"])
+    return [(finding.line, finding.code, finding.message) for finding in report.findings if finding.level == "warning"]
+
+
+def test_text_that_yaml_takes_for_a_comment_is_reported() -> None:
+    message = "`#{}` is a comment in YAML; to keep it, put the description in quotes"
+
+    assert advice("description: Fix issue #12 fast") == [(3, "comment-in-text", message.format("12 fast"))]
+    assert advice("description: Fix\n  an issue # or two\nmetadata:\n  a: b") == [
+        (4, "comment-in-text", message.format(" or two"))
+    ]
+    for block in (
+        "description: 'Fix issue #12'",
+        "description: Fix C# and#more",
+        "description: |\n  Fix issue #12\n  fast",
+        "description: 'Fix' # note",
+        "description: Fix\nmetadata: # note\n  a: Fix # note",
+        "# description: Fix # note\ndescription: Fix",
+    ):
+        assert advice(block) == []
+
+
+def test_an_object_among_the_triggers_is_reported() -> None:
+    message = "`search: …` is not text; put the trigger in quotes"
+
+    assert ("unread-trigger", message) in [
+        (code, text) for _, code, text in advice("description: d\ntriggers:\n- search: find\n- pattern: a\n- b")
+    ]
+
+
+def test_a_code_block_that_is_never_closed_is_reported() -> None:
+    message = "this code block is never closed, so hosts may take everything below it for code"
+
+    assert advice("description: d", "```\na\n```\n~~~\nb") == [(8, "unclosed-code", message)]

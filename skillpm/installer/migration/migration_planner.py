@@ -16,7 +16,7 @@ from skillpm.installer.migration.scanner import FlatFile, FlatFolder
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
 
-RECOVERED_CODES = frozenset(["frontmatter-repaired", "duplicate-key"])
+RECOVERED_CODES = frozenset(["frontmatter-repaired", "unreadable-value", "duplicate-key"])
 ABOUT_FOLDER, EMPTY_FILE = "about the folder, not a skill", "empty file"
 NO_FRONTMATTER = "no frontmatter; start the file with name and description"
 NOT_MEANT_AS_SKILL = frozenset([ABOUT_FOLDER, EMPTY_FILE, NO_FRONTMATTER])
