@@ -93,21 +93,23 @@ def test_a_redirect_costs_one_request(project: Project, server: GitServer, new: 
     assert other.locked_source("pdf")["git"] == server.url("acme/pdf")
 
 
+@pytest.mark.parametrize("moved", [False, True], ids=["same server", "other server"])
 def test_a_login_of_insteadof_follows_a_redirect_on_its_server_only(
-    project: Project, server: GitServer, new: GitServer
+    project: Project, server: GitServer, new: GitServer, upstream: Repository, *, moved: bool
 ) -> None:
     """GitLab redirects to the URL with `.git`."""
     header = "Basic " + base64.b64encode(b"ann:s3cr3t").decode()
-    server.required_login = ("ann", "s3cr3t")
-    server.publish("/acme/moved/info/refs", Response(301, {"Location": f"{new.address}/acme/pdf{FIRST}"}, b""))
-    server.publish("/acme/plain/info/refs", Response(301, {"Location": f"/acme/moved{FIRST}"}, b""))
+    server.serve("acme/pdf", upstream)
+    server.required_login = new.required_login = ("ann", "s3cr3t")
+    location = f"{new.address if moved else ''}/acme/pdf.git{FIRST}"
+    server.publish("/acme/plain/info/refs", Response(301, {"Location": location}, b""))
     project.redirect_git("https://forge.example/", server.address.replace("//", "//ann:s3cr3t@"))
 
-    project.run("install", "git+https://forge.example/acme/plain", check=True)
+    result = project.run("install", "git+https://forge.example/acme/plain")
 
-    sent = [(request.path, request.authorization) for request in server.requests if request.authorization]
-    assert sent == [("/acme/plain/info/refs", header), ("/acme/moved/info/refs", header)] * (len(sent) // 2)
-    assert {request.authorization for request in new.requests} == {""}
+    assert result.code == (1 if moved else 0)
+    assert header in {request.authorization for request in server.requests}
+    assert {request.authorization for request in new.requests} == ({""} if moved else set())
 
 
 def test_a_redirect_to_a_page_is_an_error(project: Project, server: GitServer) -> None:
