@@ -27,9 +27,14 @@ class SkillpmError(Exception):
 
 @contextmanager
 def concerning(*names: str) -> Iterator[None]:
-    """Record the skills that an error in the body concerns, unless a narrower record was made below."""
+    """Record the skills that an error in the body concerns, unless a narrower record was made below.
+
+    Except for wrong arguments and variables: these concern no source.
+    """
     try:
         yield
+    except UsageError:
+        raise
     except SkillpmError as error:
         error.skills = error.skills or names
         raise

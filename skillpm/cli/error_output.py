@@ -139,8 +139,8 @@ def _print_error(
 
 
 def _is_named(name: str, message: str) -> bool:
-    """Return whether a message names a skill: as a word, not as a part of a URL."""
-    return re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w/.-])", message) is not None
+    """Return whether a message names a skill, as a word that is not a part of a URL."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.sub(r"\S+://\S+", "", message)) is not None
 
 
 def _write_traceback(error: Exception) -> str:

@@ -133,8 +133,9 @@ def test_an_unreachable_server_is_an_error(project: Sandbox) -> None:
 def test_a_response_over_the_limit_is_not_read(project: Sandbox, server: GitServer) -> None:
     url = f"{server.address}/pdf.tar.gz"
     result = project.run("install", url, env={"SKILLPM_MAX_DOWNLOAD": "100"})
-    assert result.stderr.splitlines()[:2] == [
+    assert result.stderr.splitlines()[:3] == [
         f"error: {url} sends more than 100 bytes",
+        "  skills: pdf",
         "  hint: if you trust it, raise SKILLPM_MAX_DOWNLOAD",
     ]
 

@@ -226,7 +226,7 @@ def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
     assert (result.code, result.stdout, result.stderr) == (
         1,
         "",
-        f"error: cannot read: Permission denied\n  where: {project.work}/mine/secret\n",
+        f"error: cannot read: Permission denied\n  skills: mine\n  where: {project.work}/mine/secret\n",
     )
 
 

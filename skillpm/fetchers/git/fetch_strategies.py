@@ -26,6 +26,8 @@ from skillpm.fetchers.git.tree_proof import check_trees
 from skillpm.fetchers.git.tree_walk import MAX_DEPTH, MAX_ENTRIES, TreeEntry, TreeTooLarge, walk_tree
 from skillpm.formats.pin import GitPin
 
+FolderKey = tuple[str, tuple[str, ...]]
+
 
 class WantedFolder(Value):
     """A folder to fetch: the skill's name, its tree id, and the commit and ref to find it by.
@@ -41,11 +43,16 @@ class WantedFolder(Value):
     files: tuple[str, ...] = ()
     pin: GitPin | None = None
 
+    @property
+    def key(self) -> FolderKey:
+        """What decides which entries are chosen: the tree and the patterns."""
+        return self.tree, self.files
+
 
 class CacheState(Value):
-    """The chosen entries of each folder in the cache, by name, and what is missing."""
+    """The chosen entries of each folder in the cache, by its key, and what is missing."""
 
-    entries: Mapping[str, Sequence[TreeEntry]]
+    entries: Mapping[FolderKey, Sequence[TreeEntry]]
     missing_trees: tuple[str, ...]
     missing_blobs: tuple[str, ...]
 
@@ -60,7 +67,7 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
 
     Raises `RefusedError` for a skill that exceeds a limit, before any more of it is fetched or read.
     """
-    entries: dict[str, list[TreeEntry]] = {}
+    entries: dict[FolderKey, list[TreeEntry]] = {}
     missing_trees: list[str] = []
     for want in folders:
         try:
@@ -71,8 +78,8 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
             raise RefusedError(
                 f"skill {sanitize(want.name)}: a path is nested deeper than {MAX_DEPTH} folders", skills=[want.name]
             )
-        entries[want.name] = [*select_files(walked.entries, want.files, want.name)]
-        if len(entries[want.name]) > limits.files:
+        entries[want.key] = [*select_files(walked.entries, want.files, want.name)]
+        if len(entries[want.key]) > limits.files:
             raise too_large_error(want.name, f"more than {limits.files} files", "FILES")
         # One missing tree anywhere: the whole folder is fetched, since what is below the gap is unknown.
         missing_trees.extend([want.tree] if walked.missing_trees else [])
@@ -80,7 +87,7 @@ def read_cache_state(repository: Repository, folders: Sequence[WantedFolder], li
         entry.id for listed in entries.values() for entry in listed if entry.mode != GITLINK
     )
     for want in folders:
-        _check_sizes(want, entries[want.name], sizes, limits)
+        _check_sizes(want, entries[want.key], sizes, limits)
     return CacheState(
         entries=entries,
         missing_trees=tuple(dict.fromkeys(missing_trees)),
@@ -161,7 +168,7 @@ def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> S
     return [
         want
         for want in folders
-        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.name])
+        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.key])
     ]
 
 

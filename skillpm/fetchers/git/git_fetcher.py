@@ -237,8 +237,8 @@ class GitFetcher:
         state = fetch_missing(repository, folders, limits)
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = read_entries(repository, state.entries[name], name, self.reporter.warn)
-            for pattern in () if is_locked else find_unused_patterns(state.entries[name], pin.files):
+            entries = read_entries(repository, state.entries[pin.tree, pin.files], name, self.reporter.warn)
+            for pattern in () if is_locked else find_unused_patterns(state.entries[pin.tree, pin.files], pin.files):
                 self.reporter.warn(f"{name}: `{sanitize(pattern, 80)}` in `files` matches no file")
             with concerning(name):
                 tree = check_tree(entries, name=name, limits=limits)

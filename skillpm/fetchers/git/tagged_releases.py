@@ -177,7 +177,7 @@ def _read_trees(
             yield folder, None, refused[folder.tree]
             continue
         try:
-            listing = read_cache_state(repository, [folder], limits).entries[folder.name]
+            listing = read_cache_state(repository, [folder], limits).entries[folder.key]
             entries = read_entries(repository, listing, folder.name, reporter.log_verbose)
             yield folder, check_tree(entries, name=folder.name, limits=limits), ""
         except RefusedError as error:
