@@ -74,7 +74,7 @@ def make_service(
         from skillpm.serving.host_permissions import find_permission_files  # noqa: PLC0415
 
         heads = HeadCache()
-        registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads).skills)
+        registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads))
         files += find_permission_files(viewer.host, settings)
     else:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
