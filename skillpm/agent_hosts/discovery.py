@@ -26,7 +26,7 @@ from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.head import SkillHead
 
-EMPTY_HEAD = SkillHead("", "", "")
+EMPTY_HEAD = SkillHead("", "", "", "")
 BY_NAME = attrgetter("name")  # sorting is stable: it keeps the order of precedence within a name
 
 
@@ -96,16 +96,18 @@ class Scanner:
         head = cached.head
         for key in self.profile.requires:
             if not getattr(head, key):
-                self.warn(candidate.path, f"no {key}; {self.profile.id} ignores skills without one")
+                reason = f" ({head.problem})" if head.problem else ""  # which may be why it is missing
+                self.warn(candidate.path, f"no {key}; {self.profile.id} ignores skills without one{reason}")
                 return None
         declared = head.name if self.profile.names == "declared" else ""
         name, description = declared or candidate.name, head.description
         if candidate.registered is not None:
-            name, description = candidate.registered
-            if (head.name or name, head.description or description) != candidate.registered:
+            name, description = candidate.registered["name"], candidate.registered["description"]
+            if (head.name or name, head.description or description) != (name, description):
                 self.warn(candidate.path, "its name or description differs from the one in skills.json")
-        skill = FoundSkill(name, description, candidate.path, root.profile_root.scope, root_index, head.compatibility)
-        return DiscoveredSkill(skill, None if candidate.registered else cached.identity)
+        scope, registered = root.profile_root.scope, candidate.registered
+        skill = FoundSkill(name, description, candidate.path, scope, root_index, head.compatibility, registered)
+        return DiscoveredSkill(skill, None if registered else cached.identity)
 
 
 class DiscoveryWarning(NamedTuple):

@@ -2,19 +2,20 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import cast
 
+from skillpm.agent_hosts.discovery import Discovery
 from skillpm.agent_hosts.shadowed_skills import FoundSkill
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.entry import build_entry
 from skillpm.registry.snapshot import RegistrySnapshot, is_recent
 from skillpm.skillmd.findings import NotLoadable
-
-FindSkills = Callable[[], Iterable[FoundSkill]]
 
 
 class HostRegistry(Registry):
@@ -24,9 +25,9 @@ class HostRegistry(Registry):
     Unchanged files are not read again.
     """
 
-    def __init__(self, find_skills: FindSkills, *, refresh_interval: float = 1.0) -> None:
+    def __init__(self, discover: Callable[[], Discovery], *, refresh_interval: float = 1.0) -> None:
         super().__init__()
-        self._find_skills = find_skills
+        self._discover = discover
         self._refresh_interval = refresh_interval
         self._refreshed_at = 0.0
         self._entry_cache: dict[str, tuple[FileStat, RegistryEntry]] = {}
@@ -42,17 +43,30 @@ class HostRegistry(Registry):
     def refresh(self) -> None:
         """Search again."""
         with self._lock:
+            found = self._discover()
             cards: dict[str, Card] = {}
-            for skill in self._find_skills():
+            for skill in found.skills:
                 if skill.name not in cards:
                     cards[skill.name] = self._build_card(skill)
-            if cards != self._snapshot.cards:
-                self._snapshot = RegistrySnapshot(cards={name: cards[name] for name in sorted(cards)})
+            # A registry that cannot be read hides all of its skills.
+            problems = tuple(
+                RegistryProblem(path=warning.path, message=warning.message)
+                for warning in found.warnings
+                if os.path.basename(warning.path) == "skills.json"
+            )
+            if (cards, problems) != (self._snapshot.cards, self._snapshot.problems):
+                cards = {name: cards[name] for name in sorted(cards)}
+                self._snapshot = RegistrySnapshot(cards=cards, problems=problems)
             self._refreshed_at = time.monotonic()
 
     def _build_card(self, skill: FoundSkill) -> Card:
         folder, file = os.path.split(skill.path)
-        return Card(normalize_entry({**self._read_entry(skill, file), "description": skill.description}), folder)
+        entry = self._read_entry(skill, file)
+        if skill.registered is not None:  # the file's own metadata applies where the registry says nothing
+            user_only = entry.get("userOnly", False) or skill.registered.get("userOnly", False)
+            kept = {key: value for key, value in skill.registered.items() if value and key != "filePath"}
+            entry = cast("RegistryEntry", {**entry, **kept, "userOnly": user_only})
+        return Card(normalize_entry({**entry, "description": skill.description}), folder)
 
     def _read_entry(self, skill: FoundSkill, file: str) -> RegistryEntry:
         try:

@@ -15,7 +15,9 @@ from skillpm.core.names import path_problem
 from skillpm.core.text import one_line, sanitize
 from skillpm.files import OS_ERROR_REASONS, is_below
 from skillpm.formats.host_profile import Layout
+from skillpm.formats.registry import RegistryEntry
 from skillpm.installer.skill_file import read_regular_file
+from skillpm.registry.foreign_registry import INVALID_JSON, NOT_A_REGISTRY, parse_entry
 
 SKILL_FILE, LOWERCASE_SKILL_FILE = "SKILL.md", "skill.md"
 SKIPPED_FOLDERS = frozenset([".git", "node_modules"])
@@ -33,8 +35,8 @@ class CandidateFile(NamedTuple):
     name: str
     # A Markdown file among others, which is only a skill if it has frontmatter.
     is_flat: bool = False
-    # Name and description in a registry.
-    registered: tuple[str, str] | None = None
+    # Its entry in a registry, which is the metadata.
+    registered: RegistryEntry | None = None
 
 
 def find_candidates(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
@@ -110,7 +112,7 @@ def _walk_registry(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
     for index, entry in enumerate(_read_registry(file, warn)):
         where = f"skills.{index}"
         fields = entry if isinstance(entry, dict) else {}
-        name, path, description = (fields.get(key) for key in ("name", "filePath", "description"))
+        name, path = fields.get("name"), fields.get("filePath")
         if not isinstance(name, str) or not name.strip() or not isinstance(path, str):
             warn(file, f"{where}: an entry needs a `name` and a `filePath`")
         elif problem := path_problem(path.removeprefix("./")):
@@ -123,13 +125,11 @@ def _walk_registry(root: SearchRoot, warn: WarnAt) -> Iterator[CandidateFile]:
         elif not is_below(os.path.realpath(full), real_folder):
             warn(file, f"{where}: the filePath of `{sanitize(name, 60)}` points outside the folder, so it is refused")
         else:
-            title = one_line(name)
-            summary = one_line(description) if isinstance(description, str) else ""
-            yield CandidateFile(full, title, registered=(title, summary))
+            yield CandidateFile(full, one_line(name), registered=parse_entry(fields))
 
 
 def _read_registry(file: str, warn: WarnAt) -> list[object]:
-    problem = "not a registry: `skills` is not a list"
+    problem = NOT_A_REGISTRY
     try:
         data = read_regular_file(file, MAX_REGISTRY_SIZE + 1)[0]
         if len(data) > MAX_REGISTRY_SIZE:
@@ -141,7 +141,7 @@ def _read_registry(file: str, warn: WarnAt) -> list[object]:
     except OSError as error:
         problem = error.strerror or "cannot be read"
     except (ValueError, RecursionError):
-        problem = "invalid JSON"
+        problem = INVALID_JSON
     warn(file, problem)
     return []
 

@@ -39,7 +39,7 @@ def build_search_roots(
     extra_paths: Sequence[str] = (),
     user_only: bool = False,
 ) -> tuple[SearchRoot, ...]:
-    """Return the folders to search, highest precedence first, each folder once.
+    """Return the folders to search, highest precedence first, each folder once in each layout.
 
     `extra_paths` come before the host's own folders and are searched completely, hidden folders included. `user_only`
     leaves out the folders of the project.
@@ -122,16 +122,17 @@ def _find_disabling_switch(config: UserConfig, settings: Settings) -> str:
 
 
 def _deduplicate(roots: list[SearchRoot]) -> tuple[SearchRoot, ...]:
-    """Keep the first occurrence of each folder.
+    """Keep the first occurrence of each folder in each layout: one may have flat files next to folders of skills.
 
     A user folder that is also found on the way up from the working directory remains the user's, not the project's.
     """
     real_paths = [os.path.realpath(root.path) for root in roots]
     fixed_paths = {path for path, root in zip(real_paths, roots, strict=True) if root.profile_root.scope != "project"}
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     unique = []
     for path, root in zip(real_paths, roots, strict=True):
-        if path not in seen and not (root.profile_root.scope == "project" and path in fixed_paths):
-            seen.add(path)
+        key = (path, root.profile_root.layout)
+        if key not in seen and not (root.profile_root.scope == "project" and path in fixed_paths):
+            seen.add(key)
             unique.append(root)
     return tuple(unique)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from skillpm.agent_hosts.roots import SearchRoot
+from skillpm.formats.registry import RegistryEntry
 
 
 class FoundSkill(NamedTuple):
@@ -20,6 +21,8 @@ class FoundSkill(NamedTuple):
     root: int
     # The `compatibility` of its frontmatter.
     compatibility: str = ""
+    # Its entry in the registry that lists it, if one does.
+    registered: RegistryEntry | None = None
 
 
 class Shadowed(NamedTuple):

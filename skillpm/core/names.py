@@ -21,6 +21,7 @@ RESERVED_NAMES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"]
 )
+FORBIDDEN_BY_WINDOWS = frozenset('*?"<>|')  # besides `/`, `\\` and `:`
 # The fast path of `path_problem`: nearly all paths are of letters, digits, dots and dashes, and not too deep.
 SIMPLE_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
 SIMPLE_PATH = re.compile(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII)
@@ -103,6 +104,8 @@ def _part_problem(part: str) -> str:
         return "has an empty, `.` or `..` part"
     if "\\" in part or ":" in part:
         return "has a backslash or a colon"
+    if not FORBIDDEN_BY_WINDOWS.isdisjoint(part):
+        return 'has a character that Windows forbids: one of `* ? " < > |`'
     if HIDDEN.search(part):
         return "has a control, hidden or undecodable character"
     if part[-1] in ". ":

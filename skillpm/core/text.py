@@ -71,6 +71,7 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 # A login name and perhaps a password before the `@` of a URL. With a `:` that does not begin a port, everything up to
 # the `@` is the password, also with a `/` or a blank in it (base64 has `/`); likewise in `user:password@host:path`, and
 # behind a single slash.
+LOCAL_ADDRESS = re.compile(r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}/?@")
 USER_INFO = re.compile(
     r"(?<=://)(?:[^/\s]*|[^\s/@:]*:(?!\d{1,5}(?:[/?#\s]|$))[^@\n]*)@"
     r"|(?<=:/)(?!/)[^\s/@:]+:[^@\n]*@"
@@ -109,9 +110,10 @@ def one_line(text: str) -> str:
 
 
 def _mask(match: re.Match[str]) -> str:
-    # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it.
+    # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it. Neither is the
+    # address of a site on this machine before the name of a skill.
     is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match.group()
-    return match.group() if is_login else "***@"
+    return match.group() if is_login or LOCAL_ADDRESS.fullmatch(match.group()) else "***@"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -11,7 +11,12 @@ from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.fetchers.base import FetchedSkill
 from skillpm.formats.pin import GitPin, PathPin, Pin
-from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
+from skillpm.requirements.declared_dependencies import (
+    MANIFEST_FILE,
+    METADATA_KEY,
+    UNREAD_KEYS,
+    read_declared_dependencies,
+)
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
 
@@ -29,6 +34,13 @@ def read_metadata(tree: FileTree, pin: Pin, name: str) -> FetchedSkill:
     warnings: list[str] = []
     if tree.skill_file != SKILL_FILE:
         warnings.append(f"{sanitize(name)}: its file is named {tree.skill_file}; some hosts read only {SKILL_FILE}")
+    unread = sorted(
+        {*UNREAD_KEYS.intersection(skill.extra), *UNREAD_KEYS.intersection(skill.metadata) - {METADATA_KEY}}
+    )
+    if unread:
+        keys, verb = " and ".join(f"`{key}`" for key in unread), "is" if len(unread) == 1 else "are"
+        advice = f"skillpm reads `{METADATA_KEY}` under `metadata`"
+        warnings.append(f"{sanitize(name)}: {keys} in its SKILL.md {verb} not followed; {advice}")
     nested = [file.path for file in tree.files if "/" in file.path and posixpath.basename(file.path) in SKILL_FILES]
     return FetchedSkill(
         pin=pin,

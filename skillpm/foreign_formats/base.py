@@ -10,6 +10,7 @@ from skillpm.core.names import SKILL_FILES, SkillName, parse_skill_name, path_pr
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
+from skillpm.requirements.repository_url import DEFAULT_REF
 from skillpm.requirements.source import GitSource, RefKind, Source
 
 OWNER_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
@@ -90,7 +91,7 @@ def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str 
         path=path,
         skill=skill,
     )
-    if not ref:
+    if ref in {"", DEFAULT_REF}:
         return source
     kind: RefKind = "rev" if is_commit(ref) else "any"
     prefixes: tuple[tuple[RefKind, str], ...] = (("tag", "refs/tags/"), ("branch", "refs/heads/"))

@@ -1,6 +1,7 @@
 """Serve the skills visible from a scope, under the permissions of the manifests and of `config.toml`.
 
-In a project these are the project's skills and then the user's, in the precedence that agent hosts apply.
+In a project these are the project's skills, those of the projects around it up to the git root, and then the user's:
+the precedence that agent hosts apply.
 """
 
 import os
@@ -37,7 +38,8 @@ def open_service(
     style: str = "default",
     ask: Ask | None = None,
 ) -> SkillService:
-    """Serve the skills visible from the working directory: its project's, then the user's; the first of a name wins.
+    """Serve the skills visible from the working directory: its project's, those of the projects around it up to the git
+    root, nearest first, then the user's; the first of a name wins.
 
     With `directory`, that folder is the project. The permissions of the manifests and of `config.toml` apply, and those
     of `profile` if given; skills disabled for all or for `agent` are left out. Changes to these documents take effect
@@ -74,7 +76,7 @@ def make_service(
         from skillpm.serving.host_permissions import find_permission_files  # noqa: PLC0415
 
         heads = HeadCache()
-        registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads).skills)
+        registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads))
         files += find_permission_files(viewer.host, settings)
     else:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]

@@ -5,32 +5,41 @@ from typing import Any
 
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line
-from skillpm.formats.legacy_registry import is_user_only
-from skillpm.formats.registry import RegistryEntry, normalize_entry
+from skillpm.formats.legacy_registry import is_generated, is_user_only
+from skillpm.formats.registry import MERGE_CONFLICT_MESSAGE, RegistryEntry, has_conflict_markers, normalize_entry
+
+INVALID_JSON = "invalid JSON"
+NOT_A_REGISTRY = "not a registry: `skills` is not a list"
 
 
-def read_foreign_registry(text: str) -> dict[str, RegistryEntry]:
+def read_foreign_registry(text: str) -> tuple[dict[str, RegistryEntry], str]:
     """Return the entries of a registry that skillpm did not write, by name; of duplicates the first wins.
 
-    Entries without a name, or with a path outside the folder, are left out. Returns no entries if the text is not a
-    registry, or is a skillpm registry in an unknown format.
+    Entries without a name, or with a path outside the folder, are left out. If the text is no registry, there are no
+    entries, and the second value is the reason. It is empty for a registry that skillpm wrote in another format, which
+    the next change replaces.
     """
+    if has_conflict_markers(text):
+        return {}, MERGE_CONFLICT_MESSAGE
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return {}
-    if not isinstance(document, dict) or str(document.get("$schema", "")).startswith("urn:skillpm:"):
-        return {}
-    skills = document.get("skills")
+        return {}, "" if is_generated(text) else INVALID_JSON
+    if isinstance(document, dict) and str(document.get("$schema", "")).startswith("urn:skillpm:"):
+        return {}, ""
+    skills = document.get("skills") if isinstance(document, dict) else None
+    if not isinstance(skills, list):
+        return {}, NOT_A_REGISTRY
     entries: dict[str, RegistryEntry] = {}
-    for value in skills if isinstance(skills, list) else ():
-        entry = _parse_entry(value)
+    for value in skills:
+        entry = parse_entry(value)
         if entry is not None:
             entries.setdefault(entry["name"], entry)
-    return entries
+    return entries, ""
 
 
-def _parse_entry(value: Any) -> RegistryEntry | None:
+def parse_entry(value: Any) -> RegistryEntry | None:
+    """Return one entry with its name, category, description and triggers; None if it is not usable."""
     if not isinstance(value, dict):
         return None
     name, path = one_line(_get_text(value, "name")), _get_text(value, "filePath").removeprefix("./")

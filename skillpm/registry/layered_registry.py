@@ -1,4 +1,4 @@
-"""Several registries as one: the project's skills first, then the user's. Of duplicate names the first wins."""
+"""Several registries as one: a project's skills first, then those around it, then the user's. The first name wins."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING

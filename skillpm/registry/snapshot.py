@@ -13,7 +13,7 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.files import is_below
-from skillpm.formats.registry import MERGE_CONFLICT_MESSAGE, RegistryEntry, has_conflict_markers, read_registry
+from skillpm.formats.registry import RegistryEntry, read_registry
 from skillpm.installer.consistent_view import ReadView
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, find_escaping_links, list_linked_folders
 from skillpm.installer.layout import Layout
@@ -83,7 +83,7 @@ def read_file_stat(path: str) -> FileStat:
 def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileStat, ...]) -> RegistrySnapshot:
     """Read a skills directory through a reader's view; `file_stats` were read just before."""
     text = read_view.read_document("registry", layout.registry)
-    entries, disabled, is_foreign = _read_entries(layout, text)
+    entries, disabled, is_foreign, problem = _read_entries(layout, text)
     folders = {*list_folders(layout.directory)} - {*read_view.pending_removals}
     # During a change any listed skill may be read through a staged link, so all of them are checked.
     pending = entries.keys() if read_view.is_pending else set()
@@ -97,11 +97,7 @@ def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileSta
             or (read_view.is_pending and os.path.exists(read_view.skill_path(name)))
         )
     }
-    problems = (
-        [RegistryProblem(path="skills.json", message=MERGE_CONFLICT_MESSAGE)]
-        if is_foreign and has_conflict_markers(text or "")
-        else []
-    )
+    problems = [RegistryProblem(path="skills.json", message=problem)] if problem else []
     problems += [
         RegistryProblem(path=f"{name}/{SKILL_FILE}", message=ESCAPING_LINK_MESSAGE)
         for name in sorted(escaping - {*disabled})
@@ -128,15 +124,17 @@ def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileSta
     )
 
 
-def _read_entries(layout: Layout, text: str | None) -> tuple[Mapping[str, RegistryEntry], tuple[str, ...], bool]:
+def _read_entries(layout: Layout, text: str | None) -> tuple[Mapping[str, RegistryEntry], tuple[str, ...], bool, str]:
+    """Return the entries, the disabled names, whether another tool wrote the registry, and why it cannot be read."""
     if text is None:
-        return {}, (), False
+        return {}, (), False, ""
     try:
-        return (*read_registry(text, layout.registry), False)
+        return (*read_registry(text, layout.registry), False, "")
     except DocumentError:
         from skillpm.registry.foreign_registry import read_foreign_registry  # noqa: PLC0415  (rare)
 
-        return read_foreign_registry(text), (), True
+        entries, problem = read_foreign_registry(text)
+        return entries, (), True, problem
 
 
 def _is_inside(layout: Layout, entry: RegistryEntry) -> bool:

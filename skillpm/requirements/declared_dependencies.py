@@ -19,6 +19,11 @@ from skillpm.requirements.manifest_requirements import read_requirement
 from skillpm.requirements.source import GitSource, IndexSource, PathSource, Source, UrlSource
 
 METADATA_KEY = "skill-dependencies"
+# Other names that authors use for dependencies; at the top level, also the one above. They are not read: in published
+# skills, most list packages of Python and npm.
+UNREAD_KEYS = frozenset(
+    ["dependencies", "depends", "depends_on", "depends-on", "deps", METADATA_KEY, METADATA_KEY.replace("-", "_")]
+)
 MANIFEST_FILE = "skills.json"
 DEPENDENCY = re.compile(r"([a-z0-9-]+)\s*(?:@\s*)?(.*)", re.ASCII | re.DOTALL)
 MAX_MANIFEST_SIZE = 1_000_000

@@ -12,12 +12,13 @@ from skillpm.errors import UsageError
 from skillpm.requirements.source import GitSource, RefKind
 from skillpm.requirements.specifier_hints import EXAMPLES
 
+DEFAULT_REF = "HEAD"  # the default branch, which is what a source without a ref means
 SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 
 
 def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
     """Return a source at a ref of unknown kind: a commit if it looks like one, else a tag or a branch."""
-    if not ref:
+    if ref in {"", DEFAULT_REF}:
         return source
     kind: RefKind = "rev" if is_commit(ref) else "any"
     if kind == "any" and not is_ref(ref):

@@ -22,6 +22,8 @@ class SkillHead(NamedTuple):
     name: str
     description: str
     compatibility: str
+    # The first thing that had to be repaired or ignored, with its line.
+    problem: str
 
 
 def extract_frontmatter(data: bytes) -> bytes | None:
@@ -35,8 +37,10 @@ def extract_frontmatter(data: bytes) -> bytes | None:
 
 def read_head(data: bytes) -> SkillHead:
     """Parse the frontmatter of a file. Raises `NotLoadable`."""
-    values = read_frontmatter(decode_text(data)).values
-    return SkillHead(*(_to_line(values.get(key)) for key in ("name", "description", "compatibility")))
+    front = read_frontmatter(decode_text(data))
+    name, description, compatibility = (_to_line(front.values.get(key)) for key in SkillHead._fields[:3])
+    problem = next((f"line {finding.line}: {finding.message}" for finding in front.findings), "")
+    return SkillHead(name, description, compatibility, problem)
 
 
 def _to_line(value: object) -> str:

@@ -28,7 +28,7 @@ from skillpm.core.names import (
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.index_schema import version_problem
-from skillpm.requirements.declared_dependencies import METADATA_KEY
+from skillpm.requirements.declared_dependencies import METADATA_KEY, UNREAD_KEYS
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
@@ -37,11 +37,6 @@ from skillpm.skillmd.skill import read_mcp_servers
 SPEC_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 MAX_DESCRIPTION_LENGTH = 1024
 PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for it, in the words they would use."
-# Names that authors use for dependencies. Only `metadata.skill-dependencies` is read
-# (`requirements/declared_dependencies.py`).
-DEPENDENCY_KEYS = frozenset(
-    ["dependencies", "depends", "depends_on", "depends-on", "deps", METADATA_KEY, METADATA_KEY.replace("-", "_")]
-)
 LFS_ADVICE = "is a Git LFS pointer, and skillpm installs it as it is; commit the file itself (`git lfs untrack`)"
 MAX_COMPATIBILITY_LENGTH = 500
 DEPENDENCY_HINT = f'declare dependencies on skills under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
@@ -56,7 +51,7 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
     for key in values:
         if key not in SPEC_FIELDS:
             advice = HOST_FIELDS.get(key, "move it under `metadata`, as text")
-            advice = DEPENDENCY_HINT if key in DEPENDENCY_KEYS else advice
+            advice = DEPENDENCY_HINT if key in UNREAD_KEYS else advice
             message = f"`{sanitize(key, 40)}` is not a field of the specification; {advice}"
             yield error("unknown-field", message, lines.get(key, 1))
     yield from _check_name(values.get("name"), folder, lines.get("name", 1))
@@ -70,7 +65,7 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
         yield warning("metadata-not-text", message, lines.get("metadata", 1))
     yield from _check_version(values, metadata, lines)
     yield from _check_triggers(values, lines)
-    for key in DEPENDENCY_KEYS.intersection(metadata) - {METADATA_KEY} if isinstance(metadata, dict) else ():
+    for key in UNREAD_KEYS.intersection(metadata) - {METADATA_KEY} if isinstance(metadata, dict) else ():
         yield warning("unread-needs", f"`{key}` is not read; {DEPENDENCY_HINT}", lines.get("metadata", 1))
     if isinstance(values.get("allowed-tools"), list):
         message = "`allowed-tools` should be a string, with spaces between the tools"

@@ -25,6 +25,15 @@ def config(world: HostWorkspace, text: str) -> None:
     world.write("home/.config/skillpm/config.toml", text)
 
 
+def test_a_folder_may_be_a_root_in_several_layouts(world: HostWorkspace) -> None:
+    root = '[[profiles.mine.roots]]\nscope = "user"\npaths = ["~/s"]\nlayout = "{}"\n'
+    config(world, "".join(map(root.format, ("flat", "dir", "flat"))))
+    world.write("home/s/a.md", "---\nname: a\n---\n")
+    world.write_skill("home/s/b")
+
+    assert (roots(world, "mine"), names(world, "mine")) == (["~/s", "~/s"], ("a", "b"))
+
+
 @pytest.mark.parametrize(
     ("agent", "expected"),
     [

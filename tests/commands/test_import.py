@@ -156,12 +156,13 @@ def test_json_output_is_one_object(there: CommandSandbox) -> None:
     assert found["unknown"] == []
 
 
+@pytest.mark.parametrize("ref", ["", "HEAD"])
 def test_an_unrecorded_commit_is_found_in_the_history_by_the_installed_content(
-    there: CommandSandbox, acme: Repository
+    there: CommandSandbox, acme: Repository, ref: str
 ) -> None:
     """Vercel's lock follows a branch and has no commit, and upstream has changed twice since."""
     followed = json.loads(VERCEL)
-    del followed["skills"]["docx"]["ref"]
+    followed["skills"]["docx"]["ref"] = ref
     there.write("skills-lock.json", json.dumps(followed))
     copy_to_host(there)
     acme.write({"skills/docx/more.md": "More.\n"}).commit("third")

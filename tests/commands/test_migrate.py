@@ -540,12 +540,31 @@ def test_the_hint_names_a_folder_of_flat_files_outside_any_project(scene: Comman
     scene.write("docs/about.md", flat("about"))  # any repository has such
 
     assert scene.output("migrate") == expected_output("""\
-! error: folder not found: HOME/.agent-skills
-!   hint: run `skillpm migrate .agent-skills` for the 1 flat file in .agent-skills
-[1]
+nothing to convert: 0 skills in HOME/.agent-skills
+! warning: HOME/.agent-skills does not exist; run `skillpm migrate .agent-skills` for the 1 flat file in .agent-skills
 """)
     scene.run("migrate", HERE, check=True)
     assert scene.exists(f"{HERE}/x/SKILL.md")
+
+
+def test_a_new_machine_and_a_new_project_have_nothing_to_convert(scene: CommandSandbox) -> None:
+    assert scene.output("migrate", "-g") == "nothing to convert: 0 skills in HOME/.agent-skills\n"
+    assert scene.output("migrate") == "nothing to convert: 0 skills in HOME/.agent-skills\n"
+    scene.create_project()
+    assert scene.output("migrate", "--dry-run") == "nothing to convert: 0 skills in WORK/.agent-skills\n"
+    assert scene.run("migrate", "-g", "--json").json["changed"] is False
+    assert sorted(os.listdir(scene.home)) == []
+
+
+def test_a_rule_of_markdown_is_not_frontmatter(scene: CommandSandbox) -> None:
+    scene.write("old/a.md", "----\n# A\n\nText.\n")
+    entries = [{"name": "a", "category": "x", "description": "Does a.", "triggers": [], "filePath": "a.md"}]
+    scene.write("old/skills.json", json.dumps({"skills": entries}))
+
+    loaded = scene.output("load", "a", env={"SKILLPM_HOME": str(scene.work / "old")})
+    assert loaded.endswith("\n\n----\n# A\n\nText.\n</skill_content>\n")
+    scene.run("migrate", "old", check=True)
+    assert scene.read("old/a/SKILL.md").endswith("---\n----\n# A\n\nText.\n")
 
 
 def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox) -> None:
@@ -563,11 +582,6 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
     ("words", "message"),
     [
         (["nowhere"], "folder not found: nowhere\n!   hint: name the folder that contains the skills\n[1]"),
-        (
-            [],
-            "folder not found: HOME/.agent-skills\n"
-            "!   hint: run `skillpm migrate .` for the 5 flat files in the current folder\n[1]",
-        ),
         (
             ["../home"],
             "HOME is not a skills directory\n!   hint: name the folder that contains the skills\n[2]",

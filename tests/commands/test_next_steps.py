@@ -107,9 +107,8 @@ def test_migrate_names_the_folder_you_are_in(scene: CommandSandbox) -> None:
     scene.write("one.md", FLAT)
 
     assert scene.output("migrate", "-g", "--dry-run") == expected_output("""\
-! error: folder not found: HOME/.agent-skills
-!   hint: run `skillpm migrate .` for the 1 flat file in the current folder
-[1]
+nothing to convert: 0 skills in HOME/.agent-skills
+! warning: HOME/.agent-skills does not exist; run `skillpm migrate .` for the 1 flat file in the current folder
 """)
 
 

@@ -169,9 +169,8 @@ def deep(folders: int) -> str:
         "a b/c d.txt",
         "-rf",
         "--help",
-        "*.md",
         "$(reboot).sh",
-        "a;b|c&d<e>f?\"'`",
+        "a;b&c'`",
         "über/größe-大.md",
         "e\u0301.md",
         "🎉.md",
@@ -202,6 +201,7 @@ LONG = "is longer than 240 bytes"
 DEEP = "is nested deeper than 32 folders"
 PART = "has an empty, `.` or `..` part"
 MARK = "has a backslash or a colon"
+FORBIDDEN = 'has a character that Windows forbids: one of `* ? " < > |`'
 HIDDEN = "has a control, hidden or undecodable character"
 ENDING = "has a part that ends in a dot or a space"
 WINDOWS = "has a name that Windows reserves"
@@ -236,6 +236,9 @@ GIT = "is a .git folder or file"
         ("C:\\x", MARK),
         ("a:stream", MARK),
         (".git::$INDEX_ALLOCATION", MARK),
+        ("a*b?.md", FORBIDDEN),
+        ('refs/q"<>|.md', FORBIDDEN),
+        *((f"a{letter}b", FORBIDDEN) for letter in '*?"<>|'),
         ("a\nb", HIDDEN),
         ("SKILL.md\n", HIDDEN),
         ("a\0b", HIDDEN),

@@ -80,7 +80,7 @@ requires:
         ),
         ("requires: [git, flow-nexus MCP server]", SystemRequirements(bins=("git",), notes=("flow-nexus MCP server",))),
         ("requires: access to the web", SystemRequirements(notes=("access to the web",))),
-        ("requires: [open (a", SystemRequirements(notes=("[open (a",))),
+        ("requires: [open (a", SystemRequirements()),
         ("requires: {bins: [pdf tools], env: [a-b]}", SystemRequirements(notes=("pdf tools", "a-b"))),
         (
             "requires: {python: '>=3.10', pip: [a, b], ports: 3000, gone: null}",

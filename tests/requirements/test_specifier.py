@@ -46,6 +46,7 @@ SHORTHANDS: list[tuple[str, Source]] = [
     (f"o/r#{COMMIT[:12]}", GITHUB.replace(kind="any", ref=COMMIT[:12])),
     ("o/r#v1@pdf", GITHUB.replace(kind="any", ref="v1", skill="pdf")),
     ("o/r#@pdf", GITHUB.replace(skill="pdf")),
+    ("o/r#HEAD@pdf", GITHUB.replace(skill="pdf")),
     ("o/r/path/to/skill", GITHUB.replace(path="path/to/skill")),
     ("o/r/path/to/skill/", GITHUB.replace(path="path/to/skill")),
     ("o/r/path/SKILL.md", GITHUB.replace(path="path")),

@@ -90,7 +90,10 @@ def test_parse_failures_do_not_stop_the_scan(two: SeedWorkspace) -> None:
     seen = two.discover("opencode")
 
     assert seen.names == ("code-review", "deploy-prod")
-    assert [remark.path for remark in seen.warnings] == [f"{two.project}/.opencode/skill/broken/SKILL.md"]
+    assert [str(remark) for remark in seen.warnings] == [
+        f"{two.project}/.opencode/skill/broken/SKILL.md: no description; opencode ignores skills without one "
+        "(line 2: this value was read as plain text, since YAML does not allow it without quotes)"
+    ]
 
 
 def test_frontmatter_preprocessing(world: SeedWorkspace) -> None:

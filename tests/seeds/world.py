@@ -30,4 +30,4 @@ class SeedWorkspace:
 
     def create_service(self, host: str, **options: Any) -> SkillService:
         """Return a service that serves what a host sees."""
-        return SkillService(HostRegistry(lambda: self.discover(host).skills), style=host, environ=EMPTY_PATH, **options)
+        return SkillService(HostRegistry(lambda: self.discover(host)), style=host, environ=EMPTY_PATH, **options)

@@ -9,7 +9,7 @@ from agent_hosts.world import HostWorkspace
 from kit import make_skill, prefix_paths, wait_for
 from kit.registry import write_files
 
-from skillpm import SkillService, discover, open_service
+from skillpm import Discovery, SkillService, discover, open_service
 from skillpm.agent_hosts.host_registry import HostRegistry
 from skillpm.errors import DocumentError, NotAllowedError, NotFoundError
 from skillpm.formats.registry import write_registry
@@ -197,7 +197,7 @@ def test_nothing_is_served_while_rules_are_unreadable(place: Place) -> None:
 
 def test_host_skills_are_searched_again(world: HostWorkspace) -> None:
     first = world.write_skill("home/.claude/skills/pdf", "pdf", "Reads.")
-    registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()).skills, refresh_interval=0.0)
+    registry = HostRegistry(lambda: discover("claude-code", settings=world.settings()), refresh_interval=0.0)
     service = SkillService(registry)
     before = registry.snapshot
     assert [*service.visible] == ["pdf"]
@@ -214,11 +214,11 @@ def test_host_skills_are_searched_again(world: HostWorkspace) -> None:
 def test_host_is_not_searched_again_too_soon(world: HostWorkspace) -> None:
     looks: list[int] = []
 
-    def look() -> list[object]:
+    def look() -> Discovery:
         looks.append(1)
-        return []
+        return Discovery(agent="claude-code")
 
-    registry = HostRegistry(look, refresh_interval=3600.0)  # type: ignore[arg-type]
+    registry = HostRegistry(look, refresh_interval=3600.0)
 
     assert (len(registry), registry.names, len(looks)) == (0, (), 1)
     registry.refresh()

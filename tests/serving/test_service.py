@@ -338,6 +338,7 @@ def test_no_reference_escapes_the_skill_through_a_link(tmp_path: Path) -> None:
 def test_punctuation_behind_a_reference_is_not_part_of_its_path(tmp_path: Path) -> None:
     body = "(@r/a.md), @r/b.md: **@r/c.md** @r/d.md) @r/e).md @r/none.md:\n"
     files = dict.fromkeys(("r/a.md", "r/b.md", "r/c.md", "r/d.md", "r/d.md)", "r/e).md"), b"")
+    write_files(tmp_path, prefix_paths("one", make_skill("one", body=body) | files))
 
     assert create_service(tmp_path).load("one").references == ("r/a.md", "r/b.md", "r/c.md", "r/d.md)", "r/e).md")
 

@@ -214,6 +214,13 @@ def candidate_project_dirs(settings: Settings) -> Iterator[str]:
     return (folder for folder in folders if not is_home(settings, folder))
 
 
+def enclosing_projects(scope: Scope, settings: Settings) -> Iterator[Scope]:
+    """Yield the projects around a project that have a skills directory, nearest first, up to the git root."""
+    for folder in candidate_project_dirs(settings.replace(working_directory=scope.root)):
+        if folder != scope.root and os.path.isdir(os.path.join(folder, PROJECT_FOLDER)):
+            yield project_scope(settings, folder)
+
+
 def is_in_repository(settings: Settings) -> bool:
     """Return whether the working directory is in a git repository that could be a project, and not HOME."""
     root = find_repository_root(settings.working_directory)

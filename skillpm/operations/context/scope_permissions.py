@@ -6,7 +6,7 @@ from skillpm.core.decoder import parse_toml
 from skillpm.core.text import sanitize
 from skillpm.files import read_text
 from skillpm.formats.manifest import Manifest, read_manifest
-from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.operations.context.scope import Scope, enclosing_projects, user_scope
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.permission_files import parse_config_rules, parse_manifest_rules
@@ -26,8 +26,13 @@ def load_rules(scope: Scope, settings: Settings) -> Rules:
 
 
 def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:
-    """Return the scopes whose skills are visible in a scope, nearest first: user scope is visible in projects."""
-    return (scope,) if scope.kind == "user" else (scope, user_scope(settings))
+    """Return the scopes whose skills are visible in a scope, nearest first.
+
+    In a project these are the projects around it, as `discover` has it, and user scope.
+    """
+    if scope.kind == "user":
+        return (scope,)
+    return (scope, *enclosing_projects(scope, settings), user_scope(settings))
 
 
 def combine_rules(manifests: Iterable[Manifest], settings: Settings, profile: str = "") -> Rules:

@@ -14,7 +14,7 @@ from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.manifest import read_manifest
 from skillpm.formats.pin import describe_pin
 from skillpm.formats.receipt import InstalledSkill, Receipt
-from skillpm.formats.registry import MERGE_CONFLICT_MESSAGE, RegistryEntry, has_conflict_markers
+from skillpm.formats.registry import RegistryEntry
 from skillpm.installer.actions import version_label
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
 from skillpm.installer.disk_state import digest_folder, find_changes
@@ -22,7 +22,7 @@ from skillpm.installer.escaping_links import has_escaping_link
 from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.stat_cache import StatCache, read_stat_cache
 from skillpm.operations.context.scope import Scope
-from skillpm.registry.build_state import BuildResult
+from skillpm.registry.build_state import BuildResult, PriorState
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.serving.permissions import Rules
 
@@ -76,7 +76,7 @@ def list_skills(scope: Scope) -> Listing:
             skills=skills,
             problems=(
                 # The list itself comes from the disk.
-                *([f"skills.json: {MERGE_CONFLICT_MESSAGE}"] if text and has_conflict_markers(text) else []),
+                *_find_registry_problems(text, prior),
                 *(f"{problem.path}: {problem.message}" for problem in (*built.problems, *built.warnings)),
             ),
             is_pending=view.is_pending,
@@ -84,6 +84,16 @@ def list_skills(scope: Scope) -> Listing:
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
     return read_until_consistent(scope.layout, read_listing)
+
+
+def _find_registry_problems(text: str | None, prior: PriorState) -> list[str]:
+    """Return why the registry file cannot be read, which matters if a person or another tool wrote it."""
+    if text is None or prior.disabled is not None:
+        return []
+    from skillpm.registry.foreign_registry import read_foreign_registry  # noqa: PLC0415  (rare)
+
+    problem = read_foreign_registry(text)[1]
+    return [f"skills.json: {problem}"] if problem else []
 
 
 def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, LockedSkill] | None:

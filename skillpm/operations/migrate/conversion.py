@@ -7,7 +7,7 @@ from shlex import quote
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, NotFoundError
+from skillpm.errors import ConflictError
 from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.legacy_registry import IgnoredEntry, is_generated
@@ -60,8 +60,8 @@ def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> Migrati
     while holding it.
     """
     layout = scope.layout
-    if not os.path.isdir(layout.directory):
-        raise NotFoundError(f"folder not found: {layout.directory}", hint=flat_files_hint(context.settings))
+    if not os.path.lexists(layout.directory):  # a new project, or a new machine
+        return _report_missing_folder(scope, context).replace(is_dry_run=dry_run)
     if dry_run and is_change_pending(layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
     result = None
@@ -78,6 +78,24 @@ def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> Migrati
     for message in (*result.warnings, *_migration_warnings(result)):
         context.reporter.warn(message)
     return result.replace(warnings=tuple(context.reporter.warnings))
+
+
+def _report_missing_folder(scope: Scope, context: Context) -> MigrationResult:
+    """Return the result for a skills directory that does not exist yet, and warn of flat files elsewhere."""
+    if hint := flat_files_hint(context.settings):
+        context.reporter.warn(f"{scope.layout.directory} does not exist; {hint}")
+    return MigrationResult(
+        is_changed=False,
+        directory=scope.layout.directory,
+        moves=(),
+        ignored=(),
+        legacy_metadata={},
+        skill_count=0,
+        list_command=_list_command(scope),
+        link_command="",
+        linked_skills={},
+        warnings=tuple(context.reporter.warnings),
+    )
 
 
 def _execute(scope: Scope, context: Context, change: PlannedChange) -> None:

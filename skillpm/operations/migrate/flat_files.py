@@ -38,11 +38,11 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
 
 
 def flat_files_hint(settings: Settings) -> str:
-    """Return the command that migrates flat files in the working directory, which need not be a project."""
+    """Return the command that migrates flat files in the working directory; empty if there are none."""
     for typed, called in ((PROJECT_FOLDER, PROJECT_FOLDER), (".", "the current folder")):
         if files := find_flat_files(os.path.join(settings.working_directory, typed), (), settings.limits):
             return f"run `skillpm migrate {typed}` for the {pluralize(len(files), 'flat file')} in {called}"
-    return "name the folder that contains the skills: `skillpm migrate DIR`"
+    return ""
 
 
 def _find_markdown(directory: str, skills: Collection[str]) -> Iterator[str]:
