@@ -154,20 +154,21 @@ class HttpClient:
 
     def _check_server(self, url: str, from_url: str) -> None:
         """Refuse a server that may not be contacted; `from_url` is the document or redirect that names it, if any."""
-        host = resolved_host(url)
+        host, failure = resolved_host(url), ""
         try:
             if from_url:
                 self.destinations.check_reference(from_url, resolved_host(from_url), url, host)
             else:
                 self.destinations.check(url, host)
         except OSError as error:
-            if not self._backend.is_proxied(self._client, url):
-                raise TransientError(f"cannot connect ({sanitize(str(error), 100)})") from None
+            failure = sanitize(str(error), 100)
         if is_insecure(url) and host_of(url) not in self.settings.insecure_hosts:
             raise FetchError(
                 f"{sanitize(url)} uses plain HTTP, which can be tampered with in transit",
                 hint=f"use https, or allow it with --allow-insecure-host {host_of(url)}",
             )
+        if failure and not self._backend.is_proxied(self._client, url):
+            raise TransientError(f"cannot connect ({failure})")
 
     def _send(self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool) -> Response:
         began = time.monotonic()
