@@ -98,7 +98,9 @@ class ForgedState:
             yield from (f"lost {edit!r}; {result}" for edit in edits if edit not in [*there, *known])
         if result.code == 0 and words[0] in {"sync", "update"}:
             yield from _unlike_lockfile(self.worlds, world, f"{result}")
-        if result.code == 0 and words[0] == "uninstall" and (world.work / HERE / "pdf").exists():
+
+        is_left = words[0] == "uninstall" and (world.work / HERE / "pdf").exists()
+        if result.code == 0 and is_left and "the folder of pdf stays as a local skill" not in result.stderr:
             yield f"pdf is still there; {result}"
 
 
@@ -171,8 +173,12 @@ def _check_list(worlds: Worlds, world: World, words: tuple[str, ...], result: Re
 
 
 def _check_load(worlds: Worlds, world: World, words: tuple[str, ...], result: Result) -> Iterator[str]:
-    text = (world.work / HERE / words[1] / "SKILL.md").read_text()
-    if (body := text.rpartition("---\n")[2].strip()) not in result.stdout:
+    path = world.work / HERE / words[1] / "SKILL.md"
+    if "precious" in result.stdout:
+        yield f"serves a file from outside: {result.stdout!r}"
+    if not path.exists():
+        return  # a registry may list another file of the directory by this name, as a local skill
+    if (body := path.read_text().rpartition("---\n")[2].strip()) not in result.stdout:
         yield f"serves {result.stdout!r}, but there is {body!r}"
 
 
