@@ -35,7 +35,7 @@ with atheris.instrument_imports(include=["skillpm", "tomllib", "shlex", "json", 
     from skillpm.skillmd.validation import validate_skill
 
 sys.path.insert(0, str(ROOT / "tests"))
-from documents.slow_inputs import slow_inputs  # noqa: E402  (from the tests beside us)
+from skillmd.slow_inputs import slow_inputs  # noqa: E402  (from the tests beside us)
 
 LARGEST_SEED = 300
 MIDDLE_SEED = 1_200
