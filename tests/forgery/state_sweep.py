@@ -99,8 +99,8 @@ class ForgedState:
         if result.code == 0 and words[0] in {"sync", "update"}:
             yield from _unlike_lockfile(self.worlds, world, f"{result}")
 
-    if result.code == 0 and words[0] == "uninstall" and (world.work / HERE / "pdf").exists():
-        if "the folder of pdf stays as a local skill" not in result.stderr:
+        is_left = words[0] == "uninstall" and (world.work / HERE / "pdf").exists()
+        if result.code == 0 and is_left and "the folder of pdf stays as a local skill" not in result.stderr:
             yield f"pdf is still there; {result}"
 
 
