@@ -14,10 +14,11 @@ from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 ENTRY = re.compile(r"""(-|(?:[\w@./+-]+|"[^"]*"|'[^']*')[ \t]*:)(?:[ \t]+(.*)|)$""")
 QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 PLAIN_FLOW_LIST = re.compile(r"""\[([^\[\]{}"'#]*)\]""")
-# `[a] b` is text, but a bracket that is open, or closed at the end, is a damaged list or object.
-FLOW = re.compile(r"\[[^\]]*|\[.*\]|\{[^}]*|\{.*\}", re.DOTALL)
+# `[a] b` is text, but a bracket that is open, or closed at the end, is a damaged list or object; so is `- a`.
+COLLECTION = re.compile(r"\[[^\]]*|\[.*\]|\{[^}]*|\{.*\}|-\s.*", re.DOTALL)
+UNCLOSED_QUOTE = "found unexpected end of stream"  # as PyYAML reports it
 # Text that could also be quoted, a damaged list or object, an anchor, a tag, an alias, or followed by a comment.
-TWO_READINGS = re.compile(r"""["'&!]|[\[{](?![^\[\]{}]*[\]}]\s)|\*[\w-]+$|.*\s#""")
+TWO_READINGS = re.compile(r"""["'&!]|[-?]\s|[\[{](?![^\[\]{}]*[\]}]\s)|\*[\w-]+$|.*\s#""")
 
 
 class UnreadableBlock(Exception):
@@ -38,7 +39,7 @@ def quote_flow_list(text: str, doubts: list[str]) -> str | None:
     if match is None:
         return None
     items = [item.strip() for item in match[1].split(",")]
-    invalid = {item for item in items if _yaml_problem([f"[{item}]"])}
+    invalid = {item for item in set(items) if _yaml_problem([f"[{item}]"])}
     doubts.extend(item for item in invalid if TWO_READINGS.match(item))
     return "[" + ", ".join(quote_scalar(item) if item in invalid else item for item in items) + "]"
 
@@ -92,7 +93,7 @@ def _quote_value(rest: str, problem: str, doubts: list[str]) -> str:
     flow_list = quote_flow_list(rest, doubts)
     if flow_list is not None:
         return flow_list
-    if problem == "found unexpected end of stream" or FLOW.fullmatch(rest):
+    if problem == UNCLOSED_QUOTE or COLLECTION.fullmatch(rest):
         raise UnreadableBlock
     if TWO_READINGS.match(rest):
         doubts.append(rest)

@@ -155,20 +155,13 @@ def _count_own_lines(segment: Segment) -> int:
 
 def _describe_repairs(segment: Segment, lines: Sequence[str]) -> Iterator[Finding]:
     """Yield a warning for each line that was read as another one."""
-    pairs = list(enumerate(zip(segment.lines, lines, strict=False), 1))
-    for number, (before, after) in pairs:
-        if before.strip() != after.strip():
+    pairs = enumerate(zip(segment.lines, lines, strict=False), 1)
+    changed = [(number, before.strip() == after.strip()) for number, (before, after) in pairs if before != after]
+    for number, is_same_text in changed:
+        if not is_same_text:
             yield warning("frontmatter-repaired", QUOTED_REPAIR, number)
-    tabs = next(
-        (
-            number
-            for number, (before, after) in pairs
-            if before.lstrip() == after.lstrip() != "" and before != after and "\t" in before
-        ),
-        0,
-    )
-    if tabs:
-        yield warning("frontmatter-repaired", TABS_REPAIR, tabs)
+    if tabs := [number for number, is_same_text in changed if is_same_text and "\t" in segment.lines[number - 1]]:
+        yield warning("frontmatter-repaired", TABS_REPAIR, tabs[0])
     if len(lines) < len(segment.lines):
         yield warning("frontmatter-repaired", STRAY_REPAIR, len(lines) + 1)
 
@@ -181,8 +174,8 @@ def _value_text(line: str) -> str:
 
 
 def _is_open(text: str) -> bool:
-    """Return whether text begins like a list or an object that is not closed."""
-    return (text[0] == "[" and "]" not in text) or (text[0] == "{" and "}" not in text)
+    """Return whether text begins like a list or an object, but does not end like one."""
+    return text.startswith("- ") or (text[0] == "[" and "]" not in text) or (text[0] == "{" and "}" not in text)
 
 
 def _is_only_text(segment: Segment) -> bool:
@@ -193,7 +186,7 @@ def _is_only_text(segment: Segment) -> bool:
     text = _fold_text(segment.lines)
     if text[:1] in {"{", "["}:
         return text[-1] == {"{": "}", "[": "]"}[text[0]]
-    return bool(rest) and not any(ENTRY.match(line.strip()) for line in segment.lines[1:])
+    return bool(rest) and not _is_open(rest) and not any(ENTRY.match(line.strip()) for line in segment.lines[1:])
 
 
 def _fold_text(lines: tuple[str, ...]) -> str:

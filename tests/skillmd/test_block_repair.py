@@ -51,6 +51,10 @@ def test_only_the_invalid_scalars_are_read_as_text(block: str, values: Any, line
         assert read(block) == ({"m": values}, [(line, REPAIRED, QUOTED_REPAIR) for line in lines])
 
 
+def test_tabs_behind_spaces_are_read_as_indentation() -> None:
+    assert read("m:\n  \ta: 1\n  \tb: 2") == ({"m": {"a": "1", "b": "2"}}, [(3, REPAIRED, TABS_REPAIR)])
+
+
 def test_tabs_are_read_as_indentation() -> None:
     block = 'm:\n\tauthor: Ada\n\tversion: "1.2"\n\tt:\n\t\t- a\n\n\t\t- b: c: d'
 
@@ -74,6 +78,8 @@ def test_tabs_are_read_as_indentation() -> None:
         ("m:\n  a: 1\n  just words", 5, "could not find expected ':'"),
         ("m:\n  a: 1\n\tb: 2", 4, "found a tab character that violates indentation"),
         ("m:\n  a: |\n\tb\n  c: d", 4, "found a tab character where an indentation space is expected"),
+        ("m: - a", 2, "block sequence entries are not allowed in this context"),
+        ("m:\n  a: - b\n  c: d", 3, "block sequence entries are not allowed in this context"),
         ("m: [a, b", 3, "did not find expected ',' or ']'"),
         ('m: {"a": 1}\n  b: 2', 3, "did not find expected key"),
         ("m: a: b\n  version: 1.2", 2, NO_COLON),
