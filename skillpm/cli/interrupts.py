@@ -36,9 +36,7 @@ def begin_output() -> None:
 
 
 def print_interrupt(number: int) -> None:
-    """Print the object of a command that a signal ended, unless an object was printed."""
-    if _phase == "printed":
-        return
+    """Print the object of a command that a signal ended."""
     begin_output()
     message = f"interrupted by {signal.Signals(number).name}"
     keys = {"code": ERROR_CODE, "message": message, "where": "", "hint": ""}

@@ -13,14 +13,14 @@ NAMES = ["alpha", "beta", "delta", "gamma", "omega"]
 
 @pytest.fixture
 def five(scene: CommandSandbox, server: GitServer, tmp_path: Path) -> str:
-    """Serve a repository of five skills; return its URL, `URL` in outputs."""
+    """Serve a repository of five skills; return its URL, `FIVE` in outputs."""
     repository = Repository.create(tmp_path / "five")
     for name in NAMES:
         repository.write(prefix_paths(f"skills/{name}", make_skill(name)))
     repository.commit()
     repository.tag("v1.0.0")
     url = server.serve("acme/five", repository)
-    scene.placeholders = {url: "URL", **scene.placeholders}
+    scene.placeholders = {url: "FIVE", **scene.placeholders}
     return url
 
 
@@ -39,16 +39,16 @@ def concerned(project: Sandbox, *command: str) -> list[str]:
     return skills
 
 
-def test_a_repository_that_is_gone(scene: CommandSandbox, server: GitServer, five: str) -> None:
+def test_a_repository_that_is_gone(scene: CommandSandbox, server: GitServer, five: str, served: str) -> None:
     scene.create_project().run("install", five, "--all", check=True)
-    scene.run("install", "testing", check=True)
+    scene.run("install", "testing", f"{served}@pdf", check=True)
     server.remove("acme/five")
     forget(scene)
 
     assert scene.output("sync") == expected_output("""\
-! error: there is no git repository at URL
+! error: there is no git repository at FIVE
 !   skills: alpha, beta, delta, gamma, omega
-!   hint: check the spelling; if it is private, check that git can read it: git ls-remote URL
+!   hint: check the spelling; if it is private, check that git can read it: git ls-remote FIVE
 [1]
 """)
     for command in (["sync"], ["sync", "--frozen"], ["update"], ["lock", "--upgrade"]):
@@ -77,7 +77,7 @@ def test_a_folder_that_is_gone(scene: CommandSandbox, five: str) -> None:
     )
 
     assert scene.output("sync") == expected_output("""\
-! error: URL has no folder `skills/nosuch`
+! error: FIVE has no folder `skills/nosuch`
 !   skills: beta
 !   hint: its skills are in: skills/alpha, skills/beta, skills/delta (3 of 5)
 [1]

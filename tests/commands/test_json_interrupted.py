@@ -1,9 +1,14 @@
 """`--json` prints exactly one object, also if a signal ends the command: at any moment after Python has started."""
 
+import array
+import fcntl
 import json
 import os
+import select
 import signal
+import termios
 from pathlib import Path
+from typing import IO
 
 import pytest
 from commands.scene import CommandSandbox
@@ -105,6 +110,26 @@ def test_one_object_while_a_server_is_silent(
 
     assert (process.returncode, stdout.decode()) == (128 + number, interrupted(number) + "\n"), stderr
     assert not project.exists(".agent-skills")
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=[number.name for number in NUMBERS])
+def test_a_signal_while_the_object_is_printed_is_too_late(project: CommandSandbox, number: signal.Signals) -> None:
+    for index in range(300):
+        project.write(f".agent-skills/s{index}/SKILL.md", f"---\nname: s{index}\ndescription: {'Long. ' * 100}\n---\n")
+    with project.spawn("list", "--json") as process:
+        assert process.stdout
+        wait_for(lambda: _readable_bytes(process.stdout) >= select.PIPE_BUF)
+        os.kill(process.pid, number)
+        stdout, stderr = process.communicate(timeout=60)
+
+    assert (process.returncode, len(json.loads(stdout)["skills"])) == (0, 300), stderr
+
+
+def _readable_bytes(pipe: IO[bytes] | None) -> int:
+    assert pipe
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=[number.name for number in NUMBERS])
