@@ -7,13 +7,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.errors import DocumentError, FileError, SkillpmError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
 TEMPORARY_NAME = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
-MAX_DOCUMENT_SIZE = 200_000_000  # bytes
+MAX_FILE_SIZE = 200_000_000  # bytes, of any file that is read whole; documents have a lower limit
 OS_ERROR_REASONS = {
     errno.ENOSPC: "no space left on the device",
     errno.EDQUOT: "disk quota exceeded",
@@ -62,7 +63,7 @@ def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
 def read_text(path: str) -> str | None:
     """Return a document's text, or None if the file does not exist. Raises `DocumentError` if it is not UTF-8."""
     try:
-        return read_regular_file(path).decode()
+        return read_regular_file(path, MAX_DOCUMENT_SIZE).decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
@@ -73,8 +74,8 @@ def read_text(path: str) -> str | None:
         ) from error
 
 
-def read_regular_file(path: str) -> bytes:
-    """Return a document's bytes. Raises `OSError`, also for anything but a regular file below `MAX_DOCUMENT_SIZE`."""
+def read_regular_file(path: str, max_size: int = MAX_FILE_SIZE) -> bytes:
+    """Return a file's bytes. Raises `OSError`, also for anything but a regular file of up to `max_size` bytes."""
     # A cloned project may contain a named pipe, or a link to /dev/zero: opening the one would block without NONBLOCK,
     # reading the other would never end.
     descriptor = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
@@ -82,9 +83,9 @@ def read_regular_file(path: str) -> bytes:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise OSError(0, "not a regular file", path)
-        if state.st_size > MAX_DOCUMENT_SIZE:
-            raise OSError(0, f"larger than {MAX_DOCUMENT_SIZE} bytes", path)
-        return file.read(MAX_DOCUMENT_SIZE)
+        if state.st_size > max_size:
+            raise OSError(0, f"larger than {max_size} bytes", path)
+        return file.read(max_size)
 
 
 def write_document(

@@ -114,8 +114,10 @@ def _read_limits(environ: Mapping[str, str]) -> Limits:
         file=int(_read_number(environ, "SKILLPM_MAX_FILE", standard.file)),
         skill=int(_read_number(environ, "SKILLPM_MAX_SKILL", standard.skill)),
         files=int(_read_number(environ, "SKILLPM_MAX_FILES", standard.files)),
+        skills=int(_read_number(environ, "SKILLPM_MAX_SKILLS", standard.skills)),
         download=int(_read_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
         index=int(_read_number(environ, "SKILLPM_MAX_INDEX", standard.index)),
+        releases=int(_read_number(environ, "SKILLPM_MAX_RELEASES", standard.releases)),
         catalog=int(_read_number(environ, "SKILLPM_MAX_CATALOGUE", standard.catalog)),
     )
 

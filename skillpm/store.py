@@ -130,7 +130,8 @@ class Proofs:
             if os.path.exists(path):
                 record_use(path)
             else:
-                write_cache_file(path, b"")
+                os.makedirs(self.folder, exist_ok=True)
+                open(path, "xb").close()  # empty, so it cannot be half-written
 
 
 def is_intact(path: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from skillpm.agent_hosts.roots import SearchRoot
+from skillpm.core.json_values import load_json
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line, sanitize
 from skillpm.files import OS_ERROR_REASONS, is_below
@@ -134,8 +135,10 @@ def _read_registry(file: str, warn: WarnAt) -> list[object]:
         data = read_regular_file(file, MAX_REGISTRY_SIZE + 1)[0]
         if len(data) > MAX_REGISTRY_SIZE:
             problem = f"over {MAX_REGISTRY_SIZE} bytes, so it is not read"
-        elif isinstance(top := json.loads(data), dict) and isinstance(skills := top.get("skills"), list):
-            return skills
+        else:
+            top = load_json(data.decode(json.detect_encoding(data)))
+            if isinstance(top, dict) and isinstance(skills := top.get("skills"), list):
+                return skills
     except FileNotFoundError:
         problem = "missing, so the folder has no skills"
     except OSError as error:

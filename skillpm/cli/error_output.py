@@ -29,6 +29,7 @@ from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.key_positions import find_json_key, find_toml_key
 
 INTERNAL_ERROR_EXIT_CODE = 70
+MAX_SEARCHED_SIZE = 5_000_000
 MAX_INLINE_NAMES = 8
 
 
@@ -83,8 +84,9 @@ def _add_line_number(where: str) -> str:
     if find_key is None or not separator or not os.path.isabs(file):
         return where
     try:
-        position = find_key(read_text(file) or "", keys)
-    except SkillpmError:
+        # The document that could not be read is still in memory, and searching takes as much a second time.
+        position = find_key(read_text(file) or "", keys) if os.path.getsize(file) <= MAX_SEARCHED_SIZE else None
+    except (SkillpmError, OSError):
         return where
     return f"{file}:{position[0]}:{position[1]}: {keys}" if position else where
 

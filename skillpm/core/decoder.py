@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from skillpm.core.conflict_markers import RESOLVE_HINT
 from skillpm.core.digest import Digest, is_content_hash, parse_digest
+from skillpm.core.json_values import TOO_MANY_VALUES, has_too_many_values
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import HIDDEN, sanitize
@@ -167,6 +168,7 @@ def parse_json(text: str, file: str) -> JsonNode:
     def reject_constant(word: str) -> NoReturn:
         raise DocumentError(f"`{word}` is not valid JSON", where=file + _position_of(text, rf"(?<![\w\"]){word}\b"))
 
+    _check_size(text, file)
     try:
         value = json.loads(text, object_pairs_hook=reject_duplicates, parse_constant=reject_constant)
         if SURROGATE_ESCAPE.search(text):
@@ -185,6 +187,11 @@ def parse_json(text: str, file: str) -> JsonNode:
     except RecursionError as error:
         raise DocumentError("this JSON is nested too deeply", where=file) from error
     return JsonNode(value, file)
+
+
+def _check_size(text: str, file: str) -> None:
+    if has_too_many_values(text):
+        raise DocumentError(TOO_MANY_VALUES, where=file)
 
 
 def _json_hint(text: str, error: json.JSONDecodeError) -> str:

@@ -1,10 +1,15 @@
-"""Maximum sizes of what comes from outside."""
+"""Maximum sizes and numbers of what comes from outside; `docs/security.md` lists them.
+
+With these, hostile input takes less than 300 MB of memory; only an archive that is as large as allowed takes 320. Some
+modules have limits of their own, for which they alone have the reasons: of paths (`core/names.py`), YAML
+(`skillmd/yaml_loader.py`), git trees (`fetchers/git/tree_walk.py`).
+"""
 
 from skillpm.core.values import Value
 
 
 class Limits(Value):
-    """Maximum sizes of skills, downloads and index documents, in bytes; `files` is a count.
+    """Maximum sizes of skills, downloads and index documents, in bytes; `files`, `skills` and `releases` are counts.
 
     Each has an environment variable, `SKILLPM_MAX_<NAME>`.
     """
@@ -12,6 +17,31 @@ class Limits(Value):
     file: int = 25_000_000
     skill: int = 100_000_000
     files: int = 5_000
+    # That one SPEC adds: of a repository, a folder or a site.
+    skills: int = 5_000
     download: int = 100_000_000
     index: int = 10_000_000
+    # Versions that indexes list of all the skills that one command looks up; each takes 2.5 kB of memory.
+    releases: int = 50_000
     catalog: int = 20_000_000
+
+
+# Of a document in a project, in bytes: manifest, lockfile, receipt, registry, and what other tools write.
+MAX_DOCUMENT_SIZE = 20_000_000
+# Of a JSON document: brackets, commas and colons. As Python objects, they take thirty times their size and more. A
+# catalog of 20,000 skills has 400,000 of these, a receipt of 10,000 skills with ten files each 800,000.
+MAX_JSON_TOKENS = 1_500_000
+
+# That one skill declares.
+MAX_DEPENDENCIES = 500
+# That all skills together declare, beside those in the manifest; and how many may require each other in a row.
+MAX_ALL_DEPENDENCIES = 1_000
+MAX_DEPENDENCY_DEPTH = 50
+
+# Of a member in the directory of a zip, in bytes: its name, extra fields and comment.
+MAX_ZIP_MEMBER_RECORD = 1_024
+
+# Of all files that `diff` compares; the time grows with the square.
+MAX_DIFF_LINES = 50_000
+# Of a message to the MCP server, in bytes.
+MAX_MCP_MESSAGE = 1_000_000

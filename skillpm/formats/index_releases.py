@@ -4,7 +4,7 @@ Unknown keys are ignored, since an index may be written by a newer skillpm than 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json
@@ -55,15 +55,23 @@ class SkillReleases(Value):
         return next((it for it in available if not is_prerelease(it.version)), next(iter(available), None))
 
 
-def read_releases(text: str, file: str, name: str = "") -> SkillReleases:
-    """Parse `skills/NAME.json`, which must be of the skill `name`. Raises `DocumentError` with number and key."""
+def read_releases(
+    text: str, file: str, name: str = "", *, check_count: Callable[[int], None] = lambda _: None
+) -> SkillReleases:
+    """Parse `skills/NAME.json`, which must be of the skill `name`. Raises `DocumentError` with number and key.
+
+    `check_count` is called with the number of versions before they are read, and may raise.
+    """
     top = parse_json(text, file)
     check_schema(top, VERSIONS_SCHEMA)
     actual = top.require("name").skill_name()
     if name and actual != name:
         raise DocumentError(f"these are the versions of `{actual}`, not of `{name}`", where=top.require("name").where)
-    versions = [_read_release(node) for node in top.require("versions").elements()]
-    _check_unique(versions, top.require("versions"))
+    node = top.require("versions")
+    nodes = node.elements()
+    check_count(len(node.value))
+    versions = [_read_release(each) for each in nodes]
+    _check_unique(versions, node)
     return SkillReleases(name=actual, versions=newest_first(versions))
 
 

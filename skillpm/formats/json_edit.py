@@ -1,6 +1,8 @@
 """Edits of hand-written JSON: set or remove one member, and leave every other byte unchanged."""
 
 import json
+from bisect import bisect
+from collections.abc import Iterable, Mapping
 from json.decoder import WHITESPACE  # type: ignore[attr-defined]  # what the decoder itself skips
 from typing import Any
 
@@ -12,18 +14,21 @@ def set_member(text: str, keys: tuple[str, ...], value: Any) -> str:
 
     A new member is inserted in alphabetical order if the others are sorted, else at the end.
     """
+    return set_members(text, keys[:-1], {keys[-1]: value})
+
+
+def set_members(text: str, keys: tuple[str, ...], values: Mapping[str, Any]) -> str:
+    """Return the text with several members of the object at `keys` set, as `set_member` would one by one."""
     start = skip_whitespace(text, 0)
     for depth, key in enumerate(keys):
-        members = child_spans(text, start)
-        existing = next((member for member in members if member[0] == key), None)
+        existing = next((member for member in child_spans(text, start) if member[0] == key), None)
         if existing is None:
+            values = dict(sorted(values.items()))
             for missing in reversed(keys[depth + 1 :]):
-                value = {missing: value}
-            return _insert_member(text, start, members, key, value)
+                values = {missing: values}
+            return _set_children(text, start, {key: values})
         start = existing[2]
-        if depth == len(keys) - 1:
-            return text[:start] + _dump_value(value) + text[existing[3] :]
-    return text
+    return _set_children(text, start, values)
 
 
 def remove_member(text: str, keys: tuple[str, ...]) -> str:
@@ -89,19 +94,43 @@ def skip_whitespace(text: str, position: int) -> int:
     return int(match.end()) if match else position
 
 
-def _insert_member(text: str, start: int, members: list[tuple[str, int, int, int]], key: str, value: Any) -> str:
-    names = [member[0] for member in members]
-    rendered = f"{json.dumps(key, ensure_ascii=False)}: {_dump_value(value)}"
-    if not members:
+def _set_children(text: str, start: int, values: Mapping[str, Any]) -> str:
+    members = child_spans(text, start)
+    existing = {member[0]: member for member in members}
+    names = [*existing]
+    is_sorted = names == sorted(names)
+    new = {
+        key: f"{json.dumps(key, ensure_ascii=False)}: {_dump_value(value)}"
+        for key, value in (sorted(values.items()) if is_sorted else values.items())
+        if key not in existing
+    }
+    if not members and new:
         newline = "\r\n" if "\r\n" in text else "\n"
         outer = newline + _indent_before(text, start)
+        inner = outer + _indent_unit(text)
         rest = skip_whitespace(text, start + 1)
-        return f"{text[: start + 1]}{outer}{_indent_unit(text)}{rendered}{outer}{text[rest:]}"
-    if names == sorted(names) and (successor := next((member for member in members if member[0] > key), None)):
-        gap = _whitespace_before(text, successor[1])
-        return f"{text[: successor[1]]}{rendered},{gap}{text[successor[1] :]}"
-    last = members[-1]
-    return f"{text[: last[3]]},{_whitespace_before(text, last[1])}{rendered}{text[last[3] :]}"
+        return f"{text[: start + 1]}{inner}{f',{inner}'.join(new.values())}{outer}{text[rest:]}"
+    edits = [
+        (existing[key][2], existing[key][3], _dump_value(value)) for key, value in values.items() if key in existing
+    ]
+    for key, rendered in new.items():
+        number = bisect(names, key) if is_sorted else len(members)
+        if number < len(members):
+            at = members[number][1]
+            edits.append((at, at, f"{rendered},{_whitespace_before(text, at)}"))
+        else:
+            at = members[-1][3]
+            edits.append((at, at, f",{_whitespace_before(text, members[-1][1])}{rendered}"))
+    return _apply_edits(text, edits)
+
+
+def _apply_edits(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Replace (start, end) of the text by each edit's own; edits at the same position stay in their order."""
+    parts, position = [], 0
+    for start, end, replacement in sorted(edits, key=lambda edit: edit[:2]):
+        parts += [text[position:start], replacement]
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 def _whitespace_before(text: str, position: int) -> str:

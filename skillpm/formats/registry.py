@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, TypedDict, cast
 
 from skillpm.core.decoder import CONFLICT_MARKER
+from skillpm.core.json_values import load_json
 from skillpm.core.names import NAME_PATTERN, path_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError
@@ -82,7 +83,7 @@ def read_registry(text: str, file: str) -> tuple[dict[str, RegistryEntry], tuple
     Raises `DocumentError` if it is invalid; the registry can be rebuilt then.
     """
     try:
-        top = json.loads(text)
+        top = load_json(text)
         if top["version"] != FORMAT:
             number = sanitize(str(top["version"]), 20)
             raise DocumentError(

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 
 from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import is_skill_name
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
@@ -155,7 +156,7 @@ def back_up_legacy_registry(layout: Layout, warn: Callable[[str], None], *, fsyn
     The same content is backed up only once.
     """
     try:
-        data = read_regular_file(layout.registry)
+        data = read_regular_file(layout.registry, MAX_DOCUMENT_SIZE)
     except FileNotFoundError:
         return
     if is_generated(data[:HEADER_LENGTH].decode("utf-8", "replace")):

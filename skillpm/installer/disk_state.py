@@ -7,7 +7,7 @@ from typing import Literal
 
 from skillpm.core.digest import Digest, compute_digest, content_hash, stream_hash
 from skillpm.core.names import SkillName
-from skillpm.core.values import Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.stat_cache import StatCache
 
@@ -124,12 +124,24 @@ def walk_files(folder: str, known_paths: Container[str] | None = ()) -> Iterator
                 yield path, entry
 
 
-def digest_folder(folder: str, known_paths: Container[str] | None = ()) -> Digest:
-    """Return the digest of a folder's current content, reading every file; `known_paths` as in `walk_files`.
+def digest_folder(folder: str, known_files: Mapping[str, InstalledFile] | None = EMPTY_MAPPING) -> Digest:
+    """Return the digest of a folder's current content; paths in `known_files` are not skipped, as in `walk_files`.
 
-    A link is hashed by its target path, not by the content it points at.
+    A link is hashed by its target path, not by the content it points at. A large file is not read if `known_files` show
+    that it was not installed like that: whatever it contains, the digest is another one.
     """
-    return compute_digest((path, _hash_entry(entry)) for path, entry in walk_files(folder, known_paths))
+    return compute_digest(
+        (path, "outgrown" if known_files and _is_outgrown(entry, known_files.get(path)) else _hash_entry(entry))
+        for path, entry in walk_files(folder, known_files)
+    )
+
+
+def _is_outgrown(entry: os.DirEntry[str], known: InstalledFile | None) -> bool:
+    try:
+        size = entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return False
+    return size > MAX_READ_SIZE and (known is None or known.size != size)
 
 
 def _hash_entry(entry: os.DirEntry[str]) -> str:

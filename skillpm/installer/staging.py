@@ -12,9 +12,11 @@ from threading import Thread
 
 from skillpm.core.digest import Digest, compute_digest, content_hash
 from skillpm.core.file_tree import FileTree
+from skillpm.core.json_values import has_too_many_values
+from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
-from skillpm.errors import FileError
+from skillpm.errors import FileError, RefusedError
 from skillpm.files import (
     make_folders,
     remove_tree,
@@ -143,8 +145,11 @@ def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool
     """Write the new documents to staging."""
     for role, text in documents.items():
         path = layout.staged_document_path(role)
+        data = text.encode()
+        if len(data) > MAX_DOCUMENT_SIZE or has_too_many_values(text):
+            raise RefusedError(f"the {role} would be too large to be read again", hint="install fewer skills")
         with translate_os_errors(f"write the {role}", path):
-            write_new_file(path, text.encode(), 0o644, fsync=fsync)
+            write_new_file(path, data, 0o644, fsync=fsync)
 
 
 def copy_folder(source: str, target: str) -> None:

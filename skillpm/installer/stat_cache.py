@@ -17,6 +17,8 @@ import sys
 import time
 from collections.abc import Mapping
 
+from skillpm.core.json_values import load_json
+from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.files import read_regular_file, write_document
 
@@ -53,7 +55,7 @@ def to_file_stat(state: os.stat_result) -> FileStat:
 def read_stat_cache(path: str) -> StatCache:
     """Return the stat cache; an empty one if it is missing or damaged."""
     try:
-        value = json.loads(read_regular_file(path))
+        value = load_json(read_regular_file(path, MAX_DOCUMENT_SIZE).decode())
         trusted_before, file_stats = value["at"], value["stamps"]
         is_valid = isinstance(trusted_before, int) and isinstance(file_stats, dict)
         if value["version"] == FORMAT and is_valid and all(isinstance(stats, dict) for stats in file_stats.values()):

@@ -1,8 +1,8 @@
 """Read registries written by people and other tools. They are untrusted: only usable entries are kept. Pure."""
 
-import json
 from typing import Any
 
+from skillpm.core.json_values import load_json
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line
 from skillpm.formats.legacy_registry import is_generated, is_user_only
@@ -22,7 +22,7 @@ def read_foreign_registry(text: str) -> tuple[dict[str, RegistryEntry], str]:
     if has_conflict_markers(text):
         return {}, MERGE_CONFLICT_MESSAGE
     try:
-        document = json.loads(text)
+        document = load_json(text)
     except (ValueError, RecursionError):
         return {}, "" if is_generated(text) else INVALID_JSON
     if isinstance(document, dict) and str(document.get("$schema", "")).startswith("urn:skillpm:"):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.limits import MAX_DEPENDENCIES
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, RANGE_HINT, is_range, parse_range
@@ -94,9 +95,6 @@ def _parse_manifest(data: bytes) -> dict[str, Any]:
         return {}
     read_manifest(text, MANIFEST_FILE)
     return {name: read_locked_requirement(node) for name, node in top.require("skills").items()}
-
-
-MAX_DEPENDENCIES = 500
 
 
 def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[SkillName, Source]:

@@ -10,6 +10,7 @@ from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
 from skillpm.requirements.source import IndexSource, Source
+from skillpm.resolver.dependency_limits import DependencyLimits
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
 from skillpm.resolver.search_space import Candidate, LockedCandidates, Requirement, apply_override, is_more_specific
 
@@ -51,6 +52,7 @@ class CandidateSet:
         self._candidates: dict[tuple[SkillName, Source], list[Candidate]] = {}
         self._requirements: dict[tuple[SkillName, Source], Requirement] = {}
         self._locked_candidates = LockedCandidates(locked, request.upgrade, request.frozen)
+        self._dependency_limits = DependencyLimits([*request.requirements, *request.overrides])
         self._fixed_overrides: dict[str, Source] = {
             name: source
             for name, source in request.overrides.items()
@@ -237,6 +239,7 @@ class CandidateSet:
             {key: value for key, value in dependencies.items() if key not in overridden}, owner
         )
         requirements = [self.get_requirement(name, source) for name, source in {**declared, **overridden}.items()]
+        self._dependency_limits.add(candidate.name, (requirement.name for requirement in requirements))
         # A skill that requires another version of itself can never be selected; one that requires this one can.
         if any(it.name == candidate.name and not it.allows(candidate) for it in requirements):
             return [Requirement(candidate.name, None)]

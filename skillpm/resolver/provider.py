@@ -1,6 +1,6 @@
 """The interface through which the resolver queries sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skillpm.core.digest import Digest
@@ -37,8 +37,8 @@ class AvailableVersion(Value):
     reason: str = ""
     # ISO 8601, UTC; empty if unknown.
     published: str = ""
-    # Where it can be fetched and its digest, if its index says so.
-    pin: Pin | None = None
+    # Returns where it can be fetched, if its index says so.
+    find_pin: Callable[[], Pin] | None = None
     digest: Digest | None = None
 
 

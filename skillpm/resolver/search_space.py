@@ -1,6 +1,6 @@
 """The search space of the solver: requirements on names, and candidates that may satisfy them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillpm.core.names import SkillName
@@ -131,8 +131,8 @@ class LockedCandidates:
     def __init__(self, lockfile: Lockfile, upgrade: Collection[SkillName], frozen: Collection[SkillName]) -> None:
         self.lockfile = lockfile
         self.frozen = frozen
-        upgraded = {*upgrade} - {*frozen}
-        self._origins = {name: _locked_origins(name, lockfile) for name in lockfile.skills if name not in upgraded}
+        self._upgraded = {*upgrade} - {*frozen}
+        self._origins = _locked_origins(lockfile)
         self._candidates: dict[SkillName, list[Candidate]] = {}
 
     def candidates_for(self, name: SkillName) -> list[Candidate]:
@@ -142,7 +142,9 @@ class LockedCandidates:
             self._candidates[name] = [
                 Candidate(name, origin, skill.version, dependencies=skill.dependencies, locked=skill, origin=origin)
                 for origin in self._origins.get(name, ())
-                if skill is not None and (not isinstance(origin, PathSource) or name in self.frozen)
+                if skill is not None
+                and name not in self._upgraded
+                and (not isinstance(origin, PathSource) or name in self.frozen)
             ]
         return self._candidates[name]
 
@@ -156,26 +158,31 @@ class LockedCandidates:
         return (
             skill is not None
             and skill.version == candidate.version
-            and candidate.origin in _locked_origins(candidate.name, self.lockfile)
+            and candidate.origin in self._origins[candidate.name]
         )
 
     def with_current_pin(self, name: SkillName, available: AvailableVersion) -> LockedSkill:
         """Return a locked skill with its current address: an index that moved has the same content at another URL."""
         skill = self.lockfile.skills[name]
-        is_same = isinstance(skill.pin, IndexPin) and available.pin is not None and available.digest == skill.digest
-        return skill.replace(pin=available.pin) if is_same else skill
+        is_same = isinstance(skill.pin, IndexPin) and available.digest == skill.digest
+        return skill.replace(pin=available.find_pin()) if is_same and available.find_pin is not None else skill
 
 
-def _locked_origins(name: SkillName, locked: Lockfile) -> list[Source]:
-    """Return the sources a locked skill was required from; a plain range, too, if it is from an index or bundled."""
-    values = [locked.requirements.get(name), locked.overrides.get(name)]
-    values += [skill.dependencies.get(name) for skill in locked.skills.values()]
-    origins: list[Source] = []
-    for value in values:
-        if value is not None and (origin := without_range(parse_locked_requirement(name, value))) not in origins:
-            origins.append(origin)
+def _locked_origins(locked: Lockfile) -> dict[SkillName, list[Source]]:
+    """Return the sources each locked skill was required from; a plain range, too, if it is from an index or bundled."""
+    values: dict[SkillName, list[Any]] = {name: [] for name in locked.skills}
+    required_values: list[Mapping[Any, Any]] = [locked.requirements, locked.overrides]
+    for required in [*required_values, *(skill.dependencies for skill in locked.skills.values())]:
+        for key, value in required.items():
+            if (name := SkillName(key)) in values:
+                values[name].append(value)
+    return {name: _origins_of(name, values[name], locked.skills[name]) for name in values}
+
+
+def _origins_of(name: SkillName, values: Sequence[Any], skill: LockedSkill) -> list[Source]:
+    origins = list(dict.fromkeys(without_range(parse_locked_requirement(name, value)) for value in values))
     any_index = IndexSource(name=name)
-    if isinstance(locked.skills[name].pin, IndexPin | BundledPin):
+    if isinstance(skill.pin, IndexPin | BundledPin):
         return origins if any_index in origins else [*origins, any_index]
     return [origin for origin in origins if origin != any_index]
 

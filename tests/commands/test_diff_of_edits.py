@@ -53,4 +53,21 @@ def test_a_pipe_in_a_skill_is_shown(pdf: CommandSandbox) -> None:
     for name in ("notes.md", "pipe"):
         os.mkfifo(pdf.work / ".agent-skills/pdf" / name)
 
-    assert pdf.output("diff", "pdf") == "modified: notes.md (binary)\nadded: pipe (binary)\n"
+    assert pdf.output("diff", "pdf") == (
+        "modified: notes.md (binary or too large to compare)\nadded: pipe (binary or too large to compare)\n"
+    )
+
+
+def test_files_of_too_many_lines_are_not_compared(pdf: CommandSandbox) -> None:
+    """The time to compare two files grows with the square of their lines."""
+    pdf.write(".agent-skills/pdf/data.csv", "1\n2\n" * 25_001)
+    pdf.write(".agent-skills/pdf/notes.md", "First.\n")
+
+    assert pdf.output("diff", "pdf") == expected_output("""\
+added: data.csv (binary or too large to compare)
+--- a/notes.md
++++ b/notes.md
+@@ -1,2 +1 @@
+ First.
+-Second.
+""")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.formats.json_edit import insert_element, remove_member, set_member
+from skillpm.formats.json_edit import insert_element, remove_member, set_member, set_members
 
 PRETTY = """\
 {
@@ -51,6 +51,20 @@ def test_an_element_is_inserted_before_its_number_with_the_same_style() -> None:
 def test_an_array_that_is_empty_or_missing_gets_its_first_element() -> None:
     assert insert_element('{"x": [ ]}', "x", 0, 3) == '{"x": [3]}'
     assert insert_element('{\n  "skills": {}\n}', "x", 0, 3) == '{\n  "skills": {},\n  "x": [3]\n}'
+
+
+def test_several_members_are_set_in_one_pass() -> None:
+    values = {"zip": "1", "tdd": "^2", "api": "1", "pdf": "1"}
+
+    assert set_members(PRETTY, ("skills",), values) == PRETTY.replace(
+        '        "code-review": "^1.2",   "tdd":"*"',
+        '        "api": "1",\n        "code-review": "^1.2",   "pdf": "1",   "tdd":"^2",   "zip": "1"',
+    )
+    assert set_members('{"b": 1, "a": 2}', (), {"d": 3, "c": 4}) == '{"b": 1, "a": 2, "d": 3, "c": 4}'
+    assert set_members("{}", ("skills",), {"b": 1, "a": 2}) == '{\n  "skills": {"a": 2, "b": 1}\n}'
+    assert set_members('{\n  "skills": {}\n}', ("skills",), {"b": 1, "a": 2}) == (
+        '{\n  "skills": {\n    "a": 2,\n    "b": 1\n  }\n}'
+    )
 
 
 def test_letters_are_not_escaped() -> None:
@@ -183,6 +197,18 @@ def test_a_set_member_is_read_and_all_others_keep_their_bytes(
     }
     assert [name for name in after if name in before] == list(before)
     assert set_member(edited, (key,), new) == edited
+
+
+@EXAMPLES
+@given(TEXTS, st.dictionaries(KEYS, VALUES, max_size=4))
+def test_setting_several_members_is_setting_one_by_one(
+    pair: tuple[dict[str, Any], str], values: dict[str, Any]
+) -> None:
+    expected = text = pair[1]
+    for key, value in values.items():
+        expected = set_member(expected, (key,), value)
+
+    assert set_members(text, (), values) == expected
 
 
 @EXAMPLES

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -22,8 +23,11 @@ pytestmark = pytest.mark.slow
 IS_FULL = os.environ.get("SKILLPM_SIZES") == "full"
 MEGABYTES = 3000 if IS_FULL else 150
 ENTRIES = 1_000_000 if IS_FULL else 20_000
+DIRECTORY_ENTRIES = 1_800_000 if IS_FULL else 900_000
 ZEROS = bytes(1_000_000)
 TEXT = make_skill("pdf")["SKILL.md"]
+_LOCAL_HEADER = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 0, 0, 0, 0, 1, 0) + b"x"
+_CENTRAL_HEADER = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"x"
 
 
 def large_file() -> bytes:
@@ -76,6 +80,33 @@ def many_in_a_zip() -> bytes:
     return out.getvalue()
 
 
+def directory_in_a_zip() -> bytes:
+    """Create a zip whose directory lists one empty file over and over, with a false number of members."""
+    directory = _CENTRAL_HEADER * DIRECTORY_ENTRIES
+    return _LOCAL_HEADER + directory + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), 31, 0)
+
+
+def directory_in_a_zip64() -> bytes:
+    """Create a zip with the same directory, in the format for larger archives."""
+    directory, count = _CENTRAL_HEADER * DIRECTORY_ENTRIES, DIRECTORY_ENTRIES
+    return b"".join(
+        [
+            _LOCAL_HEADER,
+            directory,
+            struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, len(directory), 31),
+            struct.pack("<4sIQI", b"PK\6\7", 0, 31 + len(directory), 1),
+            struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0),
+        ]
+    )
+
+
+def long_names_in_a_zip() -> bytes:
+    """Create a zip whose directory has few members with as much data as possible."""
+    header = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0, 0, 0, 0, 0, 0, 0, 65_000, 0, 0, 0, 0, 0, 0)
+    directory = (header + b"x" * 65_000) * 1400
+    return _LOCAL_HEADER + directory + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), 31, 0)
+
+
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
     return Network(tmp_path_factory.mktemp("network"))
@@ -97,6 +128,9 @@ BOMBS = {
         else "`zeros.bin` unpacks to more than 200 times its size"
     ),
     many_in_a_zip: TOO_MANY,
+    directory_in_a_zip: TOO_MANY,
+    directory_in_a_zip64: TOO_MANY,
+    long_names_in_a_zip: TOO_MANY,
 }
 
 

@@ -32,7 +32,7 @@ def command(call: Invocation, name: str, update: bool) -> None:  # noqa: FBT001 
         return
     for file in diff.files:
         if not file.diff:
-            call.console.print_line(f"{file.change}: {sanitize(file.path)} (binary)")
+            call.console.print_line(f"{file.change}: {sanitize(file.path)} (binary or too large to compare)")
         for line in file.diff.split("\n") if file.diff else ():
             color = LINE_COLORS.get(line[:1])
             clean = HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", line.replace("\t", "    "))

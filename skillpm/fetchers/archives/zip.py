@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 
 from skillpm.core.file_tree import SourceEntry
-from skillpm.core.limits import Limits
+from skillpm.core.limits import MAX_ZIP_MEMBER_RECORD, Limits
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
 
@@ -28,16 +28,15 @@ END_RECORD_SIZE = 22  # APPNOTE.TXT 4.3.16, end of central directory record, wit
 UNICODE_PATH_TAG = 0x7075
 ZIP64_MARKER = 0xFFFFFFFF  # the size is in the extra field
 MAX_DESCRIPTOR_SIZE = 24  # 4.3.9, data descriptor, with its signature and 64-bit sizes
+CENTRAL_HEADER_SIGNATURE = b"PK\x01\x02"  # 4.3.12
 MAX_MEMBERS_PER_FILE = 4
 
 
 def read_zip(data: bytes, limits: Limits, make_error: MakeError) -> list[SourceEntry]:
     """Return all files and links; folders are implied by the paths of their files."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(_BoundedReader(data, limits, make_error)) as archive:
             members = archive.infolist()
-            if len(members) > MAX_MEMBERS_PER_FILE * limits.files:
-                raise make_error(f"it has more than {limits.files} files (SKILLPM_MAX_FILES)")
             _check_end_record(archive, data, make_error)
             _check_offsets(data, members, archive.start_dir, make_error)
             return _read_entries(archive, members, limits, make_error)
@@ -48,6 +47,27 @@ def read_zip(data: bytes, limits: Limits, make_error: MakeError) -> list[SourceE
     # For encrypted members, unknown compression methods or invalid names, `zipfile` raises other exceptions.
     except (RuntimeError, NotImplementedError, ValueError, OSError, EOFError, OverflowError, LookupError) as error:
         raise make_error(f"cannot read it as a .zip: {sanitize(str(error), 100)}") from None
+
+
+class _BoundedReader(io.BytesIO):
+    """An archive's bytes for `zipfile`, which creates half a kilobyte of objects for each member of the directory.
+
+    The directory is checked when it is read, whatever the end record says about its size and its number of members.
+    """
+
+    def __init__(self, data: bytes, limits: Limits, make_error: MakeError) -> None:
+        super().__init__(data)
+        self.max_members = MAX_MEMBERS_PER_FILE * limits.files
+        self.error = make_error(f"it has more than {limits.files} files (SKILLPM_MAX_FILES)")
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read; raise `RefusedError` for more than a directory of the allowed number of members can have."""
+        if size is not None and size > self.max_members * MAX_ZIP_MEMBER_RECORD:
+            raise self.error
+        data = super().read(size)
+        if data.count(CENTRAL_HEADER_SIGNATURE) > self.max_members:
+            raise self.error
+        return data
 
 
 def _check_end_record(archive: zipfile.ZipFile, data: bytes, make_error: MakeError) -> None:

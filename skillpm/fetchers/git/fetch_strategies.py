@@ -144,7 +144,8 @@ def _fetch_by_id(repository: Repository, _: Sequence[WantedFolder], state: Cache
 
 def _fetch_by_commit(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
     """Fetch the commits, shallow and without file contents; then the files that are still missing."""
-    commits = sorted({want.commit for want in folders if want.tree in state.missing_trees})
+    missing = {*state.missing_trees}
+    commits = sorted({want.commit for want in folders if want.tree in missing})
     if commits:
         repository.fetch(["--depth=1", "--filter=blob:none"], commits)
         state = read_cache_state(repository, folders, repository.context.settings.limits)
@@ -164,18 +165,17 @@ def _fetch_everything(repository: Repository, _: Sequence[WantedFolder], __: Cac
 
 
 def _incomplete_folders(folders: Sequence[WantedFolder], state: CacheState) -> Sequence[WantedFolder]:
-    blobs = {*state.missing_blobs}
+    trees, blobs = {*state.missing_trees}, {*state.missing_blobs}
     return [
-        want
-        for want in folders
-        if want.tree in state.missing_trees or any(entry.id in blobs for entry in state.entries[want.key])
+        want for want in folders if want.tree in trees or any(entry.id in blobs for entry in state.entries[want.key])
     ]
 
 
 def _check_trees(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
     """Raise `DigestMismatch` if a missing tree is not the one of its commit: no strategy could fetch it."""
-    missing = {SkillName(want.name): want.pin for want in folders if want.tree in state.missing_trees}
-    check_trees(repository, {name: pin for name, pin in missing.items() if pin is not None})
+    missing = {*state.missing_trees}
+    pins = {SkillName(want.name): want.pin for want in folders if want.tree in missing}
+    check_trees(repository, {name: pin for name, pin in pins.items() if pin is not None})
 
 
 def _missing_commit_error(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> SkillpmError:

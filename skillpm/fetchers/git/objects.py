@@ -5,7 +5,7 @@ Nothing is ever checked out, so no filter, line-ending conversion, hook or link 
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha1, sha256
@@ -41,6 +41,9 @@ class ObjectReader:
         processes.detail(f"{format_command(args)} (stays open)")
         self._stderr = open_anonymous_file(folder)
         self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
+        # By id: the entries of trees that were parsed, (mode, id) by name.
+        self.parsed_trees: dict[str, Mapping[str, tuple[int, str]]] = {}
+        self._parsed_bytes = 0
 
     def close(self) -> None:
         """Kill the process."""
@@ -69,6 +72,14 @@ class ObjectReader:
         for name, head in self._request("contents", names):
             objects[name] = None if head is None else self._read_content(*head)
         return objects
+
+    def keep_parsed_tree(self, tree: str, entries: Mapping[str, tuple[int, str]], size: int, max_bytes: int) -> None:
+        """Keep the entries of a tree of `size` bytes in `parsed_trees`; forget the others beyond `max_bytes`."""
+        if self._parsed_bytes + size > max_bytes:
+            self.parsed_trees.clear()
+            self._parsed_bytes = 0
+        self.parsed_trees[tree] = entries
+        self._parsed_bytes += size
 
     def _request(self, verb: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[str, str, int] | None]]:
         """Request objects in batches; yield the header of each response, before its content is read."""

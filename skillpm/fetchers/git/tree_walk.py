@@ -16,6 +16,7 @@ from skillpm.fetchers.git.repository import Repository
 MAX_ENTRIES = 300_000
 MAX_PATH_CHARACTERS = 30_000_000
 MAX_TREE_BYTES = 50_000_000
+MAX_PARSED_BYTES = 2_000_000  # of trees that are kept as parsed, which takes ten times their size
 MAX_DEPTH = 32
 MAX_ENTRY_LENGTH = 5000
 OCTAL_MODE = re.compile(rb"[0-7]{1,6}")
@@ -95,11 +96,22 @@ def find_folder_id(reader: ObjectReader, root: str, path: str) -> str | None:
 
 def find_entry(reader: ObjectReader, tree: str, entry_name: str) -> tuple[int, str]:
     """Return mode and id of one entry of a tree; mode 0 if it does not exist."""
+    if tree in reader.parsed_trees:
+        return reader.parsed_trees[tree].get(entry_name, (0, ""))
     if (reader.read_sizes([tree])[tree] or 0) > MAX_TREE_BYTES:
         raise TreeTooLarge
     item = reader.read([tree])[tree]
-    entries = parse_tree(item.data, len(tree) // 2) if item is not None and item.kind == "tree" else ()
-    return next(((mode, oid) for mode, name, oid in entries if name == entry_name), (0, ""))
+    if item is None or item.kind != "tree":
+        return 0, ""
+    entries = parse_tree(item.data, len(tree) // 2)
+    if len(item.data) > MAX_PARSED_BYTES:
+        return next(((mode, oid) for mode, name, oid in entries if name == entry_name), (0, ""))
+    # Kept, since a folder with ten thousand skills is searched for each of them.
+    parsed: dict[str, tuple[int, str]] = {}
+    for mode, name, oid in entries:
+        parsed.setdefault(name, (mode, oid))
+    reader.keep_parsed_tree(tree, parsed, len(item.data), MAX_PARSED_BYTES)
+    return parsed.get(entry_name, (0, ""))
 
 
 def parse_tree(data: bytes, id_length: int) -> Iterator[tuple[int, str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, DocumentError, FetchError
+from skillpm.errors import ConflictError, DocumentError, FetchError, RefusedError
 from skillpm.formats.index_catalog import CATALOG_SCHEMA, read_catalog
 from skillpm.formats.index_releases import Release, read_releases
 from skillpm.formats.index_sources import ConfiguredIndex
@@ -26,8 +26,10 @@ class IndexRelease(Value):
     """A version of a skill in an index."""
 
     index: ConfiguredIndex
-    # Absolute. With a slash at its end, it is a folder that contains `files` (discovery v0.1.0).
-    url: str
+    # As the document spells it. With a slash at its end, it is a folder that contains `files` (discovery v0.1.0).
+    reference: str
+    # Returns the URL of a reference, or raises `RefusedError`.
+    resolve: Callable[[str], str] = str
     # Empty for a discovery site, which publishes no versions.
     version: str = ""
     # Of the artifact and of its content; empty if the index does not publish them.
@@ -44,17 +46,46 @@ class IndexRelease(Value):
     kind: str = ""
     files: tuple[str, ...] = ()
 
+    @property
+    def url(self) -> str:
+        """The absolute URL. It is checked only now: an index may list ten thousand versions, and one is fetched."""
+        return self.resolve(self.reference)
+
 
 class NotAnIndex(FetchError):
     """An address without a skillpm index or a discovery site."""
 
 
+class ReleaseBudget:
+    """How many versions may be read from the documents of all indexes together.
+
+    Documents are parsed one at a time, with `lock`, since that takes seven times their size.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.lock = Lock()
+        self._limit = limit
+        self._count = 0
+
+    def spend(self, count: int) -> None:
+        """Count the versions of one more document. Raises `RefusedError` if there are too many by now."""
+        self._count += count
+        if self._count > self._limit:
+            raise RefusedError(
+                f"there are more than {self._limit} versions to choose from",
+                hint="require fewer skills, or if you trust their indexes, raise SKILLPM_MAX_RELEASES",
+            )
+
+
 class Index:
     """One index. Documents are read when they are needed, and once."""
 
-    def __init__(self, config: ConfiguredIndex, access: IndexAccess, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: ConfiguredIndex, access: IndexAccess, warn: Callable[[str], None], budget: ReleaseBudget
+    ) -> None:
         self.config = config
         self.access = access
+        self.budget = budget
         self.warn = warn
         self._site: tuple[str, Site] | None = None
         self._is_skillpm_index: bool | None = None
@@ -76,7 +107,10 @@ class Index:
         text = None if self._site is not None else self.access.read_document(address)
         if text is not None:
             self._is_skillpm_index = True
-            return [self._from_release(release) for release in read_releases(text, address, name).versions]
+            with self.budget.lock:
+                self.budget.spend(0)
+                releases = read_releases(text, address, name, check_count=self.budget.spend)
+                return [self._from_release(release) for release in releases.versions]
         with self._lock:
             if self._is_skillpm_index is None:
                 self._is_skillpm_index = self.access.exists(f"{self.config.url}index.json")
@@ -135,10 +169,10 @@ class Index:
             self.warn(f"skipped {len(problems) - MAX_WARNINGS} more entries of the index {self.config.name}")
 
     def _from_release(self, release: Release) -> IndexRelease:
-        top = f"{self.config.url}index.json"
         return IndexRelease(
             index=self.config,
-            url=self.access.resolve_url(top, release.url),
+            reference=release.url,
+            resolve=self._resolve,
             version=release.version,
             sha256=release.sha256,
             digest=release.digest,
@@ -153,10 +187,16 @@ class Index:
         if skill.type == FILES_KIND:
             return IndexRelease(
                 index=self.config,
-                url=self.access.resolve_url(document, skill.name) + "/",
+                reference=self.access.resolve_url(document, skill.name) + "/",
                 kind=FILES_KIND,
                 files=skill.files,
             )
         return IndexRelease(
-            index=self.config, url=self.access.resolve_url(document, skill.url), sha256=skill.sha256, kind=skill.type
+            index=self.config,
+            reference=self.access.resolve_url(document, skill.url),
+            sha256=skill.sha256,
+            kind=skill.type,
         )
+
+    def _resolve(self, reference: str) -> str:
+        return self.access.resolve_url(f"{self.config.url}index.json", reference)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Lock
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ from skillpm.indexes.client.artifacts import (
     fetch_artifact,
     release_mismatch_error,
 )
-from skillpm.indexes.client.index import Index, IndexRelease
+from skillpm.indexes.client.index import Index, IndexRelease, ReleaseBudget
 from skillpm.indexes.client.version_choice import choose_newest
 from skillpm.requirements.source import IndexSource
 from skillpm.resolver.provider import AvailableVersion
@@ -63,6 +64,7 @@ class IndexClient:
         self._lock = Lock()
         # By URL: a site publishes no versions, so its skill is downloaded to read the version, and again to pin it.
         self._site_skills: dict[str, FetchedSkill] = {}
+        self._release_budget = ReleaseBudget(settings.limits.releases)
         self.indexes = [self._open_index(config) for config in configs]
         # By URL: indexes that a requirement names, but that are not configured.
         self._sites: dict[str, Index] = {}
@@ -116,7 +118,7 @@ class IndexClient:
                     yanked=item.yanked,
                     reason=item.reason,
                     published=item.published,
-                    pin=IndexPin(index=item.index.url, url=item.url, sha256=item.sha256),
+                    find_pin=partial(_pin_of, item),
                     digest=Digest(item.digest),
                 )
                 for item in available
@@ -144,7 +146,7 @@ class IndexClient:
             sha256, tree = self._read_from_store(release) or self._fetch_artifact(
                 release, sources[name].name, lambda actual: release_mismatch_error(name, release, actual)
             )
-            pin = IndexPin(index=release.index.url, url=release.url, sha256=sha256)
+            pin = _pin_of(release).replace(sha256=sha256)
             skill = read_metadata(tree, pin, name)
             check_declared_name(skill.declared_name, sources[name].name, release)
             if release.digest and tree.digest != release.digest:
@@ -177,7 +179,7 @@ class IndexClient:
 
             # The expected checksum is the locked one: an index that replaced an archive would publish a new checksum.
             release = IndexRelease(
-                index=index.config, url=_check_archive_url(index, skill.pin, name, flag), sha256=skill.pin.sha256
+                index=index.config, reference=_check_archive_url(index, skill.pin, name, flag), sha256=skill.pin.sha256
             )
             tree = self._fetch_artifact(release, name, mismatch_error)[1]
             if tree.digest != skill.digest:
@@ -222,7 +224,7 @@ class IndexClient:
         access = open_access(
             config, self.settings, self.base, self._get_http_client, self.destinations, self.reporter.warn
         )
-        return Index(config, access, self.reporter.warn)
+        return Index(config, access, self.reporter.warn, self._release_budget)
 
     def _get_http_client(self) -> HttpClient:
         with self._lock:
@@ -277,6 +279,10 @@ def _check_release(index: Index, name: SkillName, locked: LockedSkill, skill: Fe
     )
 
 
+def _pin_of(release: IndexRelease) -> IndexPin:
+    return IndexPin(index=release.index.url, url=release.url, sha256=release.sha256)
+
+
 def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag: str) -> str:
     """Return the URL of a locked archive, which must be inside its index or be listed by it.
 
@@ -289,7 +295,7 @@ def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag:
     url = index.access.resolve_url(index.config.url, pin.url)
     if url.startswith(index.config.url) and ".." not in url:
         return url
-    if any(item.url == url and item.sha256 in {"", pin.sha256} for item in index.list_releases(name) or ()):
+    if any(item.sha256 in {"", pin.sha256} and item.url == url for item in index.list_releases(name) or ()):
         return url
     raise RefusedError(
         f"`{name}` is locked to {sanitize(url)}, which the index {index.config.name} does not list",

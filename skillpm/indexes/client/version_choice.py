@@ -22,7 +22,7 @@ def choose_newest(
     if len(releases) == 1 and not releases[0].version:
         return releases[0]
     eligible = [item for item in releases if not item.yanked and not cutoff.excludes(item.published)]
-    in_range = filter_versions(source.version, [item.version for item in eligible])
+    in_range = {*filter_versions(source.version, [item.version for item in eligible])}
     candidates = [item for item in eligible if item.version in in_range]
     if candidates:
         return candidates[0]

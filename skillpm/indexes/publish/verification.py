@@ -89,7 +89,7 @@ def _check_release(
     where = f"{releases.name} {release.version}"
     try:
         url = index.access.resolve_url(f"{index.config.url}index.json", release.url)
-        index_release = IndexRelease(index=index.config, url=url, sha256=release.sha256, kind="archive")
+        index_release = IndexRelease(index=index.config, reference=url, sha256=release.sha256, kind="archive")
         data = index.access.read_archive(url, limits.download)
         tree = read_artifact(
             index_release, data, releases.name, limits, lambda actual: _checksum_error(url, release.sha256, actual)
@@ -155,7 +155,7 @@ def _check_site(index: Index, limits: Limits, latest: dict[SkillName, str] | Non
             url = document.rpartition("/")[0] + f"/{skill.name}/" if skill.files else ""
             index_release = IndexRelease(
                 index=index.config,
-                url=url or index.access.resolve_url(document, skill.url),
+                reference=url or index.access.resolve_url(document, skill.url),
                 sha256=skill.sha256,
                 kind=skill.type,
                 files=skill.files,

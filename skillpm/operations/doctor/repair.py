@@ -4,16 +4,16 @@ Damaged documents are moved to the backups, never just deleted. Then the interru
 restores what is missing. That sync resolves nothing, removes nothing, and does not touch edited or local skills.
 """
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.json_values import load_json
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
-from skillpm.files import read_regular_file, read_text, remove_tree, translate_os_errors, write_document
+from skillpm.files import read_text, remove_tree, translate_os_errors, write_document
 from skillpm.formats.legacy_metadata import LegacyMetadata, read_legacy_metadata
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import read_registry
@@ -145,7 +145,7 @@ def _back_up_damaged(layout: Layout, path: str, report: Report) -> None:
 def _recover_legacy_metadata(layout: Layout) -> dict[SkillName, LegacyMetadata]:
     """Recover what `migrate` recorded about skills: from the damaged receipt or, failing that, from the registry."""
     try:
-        node = JsonNode(json.loads(read_regular_file(layout.receipt))["inherited"], layout.receipt)
+        node = JsonNode(load_json(read_text(layout.receipt) or "")["inherited"], layout.receipt)
         return {parse_skill_name(key, where=part.where): read_legacy_metadata(part) for key, part in node.items()}
     except (OSError, ValueError, KeyError, TypeError, RecursionError, SkillpmError):
         pass

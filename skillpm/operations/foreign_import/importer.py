@@ -11,7 +11,7 @@ from skillpm.errors import ConflictError, OfflineError, SkillpmError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.foreign_formats.base import ForeignDocument, ImportedSkill, SkippedSkill
-from skillpm.formats.json_edit import set_member
+from skillpm.formats.json_edit import set_member, set_members
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -159,8 +159,8 @@ def _read_project_files(scope: Scope, context: Context) -> ProjectFiles:
 def _add_imports(files: ProjectFiles, imports: Sequence[PinnedImport], adoption: Adoption) -> ProjectFiles:
     """Add the requirements and the agents to the manifest, and the pins to the lockfile."""
     text = files.editable_manifest
-    for item in imports:
-        text = set_member(text, ("skills", item.name), requirement_value(item.source))
+    if imports:
+        text = set_members(text, ("skills",), {item.name: requirement_value(item.source) for item in imports})
     agents = list(dict.fromkeys([*files.agents, *adoption.agents]))
     if agents != [*files.agents]:
         text = set_member(text, ("agents",), agents)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Container, Mapping
 from typing import Literal, NamedTuple
 
+from skillpm.core.limits import MAX_DIFF_LINES
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -14,7 +15,7 @@ from skillpm.fetchers.dispatcher import fetch_content
 from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.actions import version_label
-from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, walk_files
+from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, MAX_READ_SIZE, walk_files
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
@@ -32,11 +33,11 @@ class DiffFile(NamedTuple):
 
     data: bytes
     is_executable: bool = False
-    is_special: bool = False  # a pipe or an unreadable folder, which has no content to compare
+    is_special: bool = False  # a pipe, an unreadable folder or a file over all limits: there is nothing to compare
 
 
 class FileDiff(Value):
-    """The difference of one file; `diff` is a unified diff, empty for binary files."""
+    """The difference of one file; `diff` is a unified diff, empty for binary files and beyond `MAX_DIFF_LINES`."""
 
     path: str
     change: Literal["added", "removed", "modified"]
@@ -128,7 +129,7 @@ def _read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, Diff
     for path, entry in walk_files(os.path.realpath(folder), known_paths):
         if entry.is_symlink():
             files[path] = DiffFile(b"-> " + os.fsencode(os.readlink(entry.path)) + b"\n")
-        elif entry.is_file():
+        elif entry.is_file() and entry.stat().st_size <= MAX_READ_SIZE:
             with translate_os_errors("read a skill's file", entry.path), open(entry.path, "rb") as file:
                 files[path] = DiffFile(file.read(), is_executable=bool(entry.stat().st_mode & 0o100))
         else:
@@ -138,13 +139,17 @@ def _read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, Diff
 
 def _compare_files(before: Mapping[str, DiffFile], after: Mapping[str, DiffFile]) -> tuple[FileDiff, ...]:
     diffs = []
+    lines_left = MAX_DIFF_LINES
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
         if not _is_same(old, new):
             change: Literal["added", "removed", "modified"] = "modified"
             if old is None or new is None:
                 change = "added" if old is None else "removed"
-            diffs.append(FileDiff(path=path, change=change, diff=_unified_diff(path, old, new)))
+            lines = sum(file.data.count(b"\n") for file in (old, new) if file is not None)
+            diff = _unified_diff(path, old, new) if lines <= lines_left else ""
+            lines_left -= lines if diff else 0
+            diffs.append(FileDiff(path=path, change=change, diff=diff))
     return tuple(diffs)
 
 

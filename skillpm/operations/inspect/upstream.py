@@ -45,7 +45,8 @@ def _is_elsewhere(version: AvailableVersion, pin: Pin) -> bool:
     """Return whether a version is from another index than the locked one, or bundled with skillpm."""
     if not isinstance(pin, IndexPin):
         return False
-    is_other = isinstance(version.pin, IndexPin) and version.pin.index != pin.index
+    offered = version.find_pin() if version.find_pin is not None else None
+    is_other = isinstance(offered, IndexPin) and offered.index != pin.index
     return is_other or isinstance(version.source, BundledSource)
 
 

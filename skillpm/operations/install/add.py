@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
-from skillpm.formats.json_edit import set_member
+from skillpm.formats.json_edit import set_members
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -47,7 +48,7 @@ def _add_requirements(
     scope: Scope, context: Context, files: ProjectFiles, additions: Sequence[NewRequirement], *, force: bool
 ) -> ProjectFiles:
     """Add the requirements to the manifest. Raises `ConflictError` for a name that has another source."""
-    text = files.editable_manifest
+    values: dict[str, Any] = {}
     for addition in additions:
         existing = files.requirements.get(addition.name)
         if existing == addition.source or is_satisfied(addition, existing):
@@ -64,7 +65,8 @@ def _add_requirements(
         source = addition.source
         if isinstance(source, GitSource) and isinstance(existing, GitSource) and is_same_folder(source, existing):
             source = source.replace(files=source.files or existing.files)
-        text = set_member(text, ("skills", addition.name), requirement_value(source))
+        values[addition.name] = requirement_value(source)
+    text = set_members(files.editable_manifest, ("skills",), values) if values else files.editable_manifest
     return files.with_manifest_text(text) if text != files.manifest_text and additions else files
 
 

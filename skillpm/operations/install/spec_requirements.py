@@ -81,6 +81,7 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
             except (NotFoundError, RefusedError) as error:
                 raise _not_found_error(spec, source.url, error.message) from error
         case PathSource() as source if request.all_skills and (inside := find_skills(context, source)):
+            _check_count(spec, len(inside), context)
             return [resolve_local_spec(scope, context, each, "") for each in inside]
         case PathSource() | UrlSource() as source:
             return [resolve_local_spec(scope, context, source, request.alias)]
@@ -122,12 +123,22 @@ def _select_skills(
         rows = sorted((skill.name, getattr(skill.source, "path", ""), skill.description) for skill in available)
         example = format_skill_spec(spec, available[0].source, rows[0][0])
         raise ManySkillsError(spec, rows, display_spec=sanitize(spec), example=example)
+    _check_count(spec, len(available), context)
     return [
         index_requirement(scope, context, skill.source, spec, request)
         if isinstance(skill.source, IndexSource)
         else _make_requirement(skill, request.alias)
         for skill in available
     ]
+
+
+def _check_count(spec: str, count: int, context: Context) -> None:
+    limit = context.settings.limits.skills
+    if count > limit:
+        raise RefusedError(
+            f"`{sanitize(spec)}` has {count} skills; at most {limit} are installed at once",
+            hint="name the ones that you need, or raise SKILLPM_MAX_SKILLS",
+        )
 
 
 def _make_requirement(skill: AvailableSkill, alias: str) -> NewRequirement:

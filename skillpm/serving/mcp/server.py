@@ -24,7 +24,7 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.registry.card import Card
 from skillpm.serving.mcp.resources import ResourcePublisher, build_uri
-from skillpm.serving.mcp.stdio import StdioDrain
+from skillpm.serving.mcp.stdio import StdioDrain, open_input
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
 from skillpm.serving.tool_schema import TOOL_NAME
@@ -99,7 +99,7 @@ class SkillServer:
         options = self.server.create_initialization_options(
             NotificationOptions(tools_changed=True, resources_changed=True)
         )
-        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        async with stdio_server(stdin=open_input()) as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch)
             drain = StdioDrain(incoming, outgoing)
             await self.server.run(drain.input_stream, drain.output_stream, options)

@@ -1,17 +1,47 @@
-"""Answer every request that was read before stdin ended, so that `skillpm mcp < requests` works.
+"""The messages of one client over stdin and stdout.
 
-At the end of the input the SDK drops the requests in progress, and their clients get "connection closed". So the end of
-the input is withheld from the SDK until each of them has its answer.
+Every request that was read before stdin ended is answered, so that `skillpm mcp < requests` works. At the end of the
+input the SDK drops the requests in progress, and their clients get "connection closed". So the end of the input is
+withheld from the SDK until each of them has its answer.
 """
 
-from typing import Any, Self
+import os
+import sys
+from typing import Any, BinaryIO, Self
 
 import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from skillpm.core.limits import MAX_MCP_MESSAGE
+
 OPEN_ENDED_METHOD = "subscriptions/listen"  # answered when the client disconnects, so there is nothing to wait for
 DRAIN_TIMEOUT = 30.0  # seconds; a request that was canceled by a non-standard message never gets an answer
+
+
+class BoundedLines:
+    """The lines of a stream. One that is longer than any message is skipped, never held in memory."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> str:
+        """Return the next line; empty at the end. In place of one that is too long, return one that is no message."""
+        line = self._stream.readline(MAX_MCP_MESSAGE)
+        if len(line) < MAX_MCP_MESSAGE or line.endswith(b"\n"):
+            return line.decode("utf-8", "replace")
+        while line and not line.endswith(b"\n"):
+            line = self._stream.readline(MAX_MCP_MESSAGE)
+        return "too long\n"
+
+
+def open_input() -> Any:
+    """Return stdin as a stream of lines for the SDK, and let nothing else read from it, as the SDK does."""
+    stream = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    with open(os.devnull, "rb") as null:
+        os.dup2(null.fileno(), sys.stdin.fileno())
+    lines: Any = BoundedLines(stream)
+    return anyio.wrap_file(lines)
 
 
 class StdioDrain:
