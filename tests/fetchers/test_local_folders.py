@@ -21,7 +21,7 @@ def names(project: Project) -> set[str]:
 
 
 def test_files_and_executable_bits_are_copied(project: Project, folder: Path) -> None:
-    files = {"run.sh": b"#!/bin/sh\r\n", "deep/er/x": bytes(range(256)), "a b [c]*.md": b"", "é.txt": b"x", "-rf": b"x"}
+    files = {"run.sh": b"#!/bin/sh\r\n", "deep/er/x": bytes(range(256)), "a b [c].md": b"", "é.txt": b"x", "-rf": b"x"}
     project.write_files(prefix_paths("mine", files))
     (folder / "run.sh").chmod(0o4777)
     (folder / "deep/er/x").chmod(0o600)

@@ -123,12 +123,14 @@ def test_a_description_is_text_whatever_its_lines_look_like() -> None:
 
 NAMES = st.sampled_from(["a", "b-c", "version", "triggers", "@d/e", "f.g"])
 SCALARS = st.sampled_from(["x", "1.20", "two words", "'q: r'", '"s"', "it's", "[l, m]", "{n: o}", "|\n  p: q", "~"])
-TREES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS,
-    lambda inner: st.dictionaries(NAMES, inner, min_size=1, max_size=4) | st.lists(inner, min_size=1, max_size=3),
-    max_leaves=8,
-)
-MAPPINGS = st.dictionaries(NAMES, TREES, min_size=1, max_size=4)
+
+
+def nest(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    mappings = st.dictionaries(NAMES, inner, min_size=1, max_size=3)
+    return SCALARS | mappings | st.lists(inner, min_size=1, max_size=3)
+
+
+MAPPINGS = st.dictionaries(NAMES, nest(nest(SCALARS)), min_size=1, max_size=4)
 BAD_SCALARS = st.sampled_from(
     [
         *("What's inside: builds", "@scope/x", "*y", "&z w", "!t u", "a: b # c", "`code`", "%d", "x: y: z", "[b] c: d"),
