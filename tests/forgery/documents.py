@@ -123,8 +123,8 @@ def _change_content(world: World, worlds: Worlds, name: str, chance: Random) -> 
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return json.loads(path.read_bytes()) if path.is_file() else None  # reading a FIFO would not end
+    except (OSError, ValueError, RecursionError):
         return None
 
 

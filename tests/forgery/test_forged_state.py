@@ -14,8 +14,8 @@ from forgery.state_sweep import ForgedState, Report
 
 pytestmark = pytest.mark.slow
 
-COUNT = int(os.environ.get("SKILLPM_FORGERIES", "2"))
-SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if COUNT > 2 else 1)
+COUNT = int(os.environ.get("SKILLPM_FORGERIES", "1"))
+SEED = int(os.environ.get("SKILLPM_SEED", "0")) or (random.randrange(1, 10**6) if COUNT > 1 else 1)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_no_forged_file_is_believed(
     state: ForgedState, place: str, record_property: Callable[[str, object], None]
 ) -> None:
     report = Report()
-    for number in range(COUNT):
+    for number in range(SEED, SEED + COUNT):  # other keys with another seed
         state.attempt(place, SEED, number, report)
 
     record_property("forgeries", [place, SEED, report.forgeries, report.commands, report.refused, len(report.wrong)])
