@@ -20,7 +20,12 @@ mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of
 # What an agent may see.
 viewer_options = combine_options(
     scope_options,
-    click.option("--profile", metavar="NAME", default="", help="Also apply the permissions of this profile."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        default="",
+        help="Also apply the permissions of this profile, or of this agent of the host.",
+    ),
     click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
     click.option("--host", metavar="ID", default="", help="Use the skills that this host sees (see `discover`)."),
 )

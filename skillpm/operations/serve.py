@@ -5,7 +5,8 @@ the precedence that agent hosts apply.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
@@ -67,21 +68,24 @@ def make_service(
 ) -> SkillService:
     """Serve the skills visible from a scope or, if the viewer is a host, those that the host would see."""
     scopes = visible_scopes(scope, settings)
-    files = [user_config_path(settings), *(each.manifest for each in scopes)]
+    files = (user_config_path(settings), *(each.manifest for each in scopes))
+    find_host_files: Callable[[], Iterable[str]] = tuple
     registry: Registry
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
         from skillpm.operations.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
         from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
-        from skillpm.serving.host_permissions import find_permission_files  # noqa: PLC0415
+        from skillpm.serving.host_rules.loader import find_permission_files  # noqa: PLC0415
 
         heads = HeadCache()
         registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads))
-        files += find_permission_files(viewer.host, settings)
+        find_host_files = partial(find_permission_files, viewer.host, settings)
     else:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
         registry = layers[0] if len(layers) == 1 else LayeredRegistry(layers)
-    permits = WatchedPermissions(files, lambda: _effective_permissions(scopes, settings, viewer))
+    permits = WatchedPermissions(
+        lambda: (*files, *find_host_files()), lambda: _effective_permissions(scopes, settings, viewer)
+    )
     permits()  # raises for a document that cannot be read, before anything is served
     return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ)
 
@@ -89,11 +93,14 @@ def make_service(
 def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: Viewer) -> EffectivePermissions:
     """Combine rules and disabled names: those of the nearest scope apply to all scopes, others to their own."""
     manifests = [load_manifest(each) for each in scopes]
-    rules = combine_rules(manifests, settings, viewer.profile)
     if viewer.host:
-        from skillpm.serving.host_permissions import load_host_rules  # noqa: PLC0415
+        from skillpm.serving.host_rules.loader import load_host_rules  # noqa: PLC0415
 
-        rules = rules.replace(layers=(*rules.layers, *load_host_rules(viewer.host, settings).layers))
+        host_rules = load_host_rules(viewer.host, settings, viewer.profile)
+        rules = combine_rules(manifests, settings, viewer.profile, host_rules.agents)
+        rules = rules.replace(host_layers=host_rules.layers)
+    else:
+        rules = combine_rules(manifests, settings, viewer.profile)
     disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
     others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(

@@ -1,7 +1,7 @@
 """The permissions in effect right now, read again whenever the documents that define them change."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.installer.stat_cache import FileStat
@@ -26,14 +26,17 @@ class EffectivePermissions(Value):
 
 
 class WatchedPermissions:
-    """Returns the current permissions when called, and reads them again if one of `files` changed.
+    """Returns the current permissions when called, and reads them again if a file that `find_files` returns changed.
+
+    It is called again with each reading: a folder that changed may contain more files.
 
     Whatever `read` raises is raised at each call until the document can be read again. Falling back to the previous
     rules could allow what the user is forbidding at that moment. Threads may share it.
     """
 
-    def __init__(self, files: Sequence[str], read: Callable[[], EffectivePermissions]) -> None:
-        self._files = tuple(files)
+    def __init__(self, find_files: Callable[[], Iterable[str]], read: Callable[[], EffectivePermissions]) -> None:
+        self._find_files = find_files
+        self._files: tuple[str, ...] = ()
         self._read = read
         self._lock = threading.Lock()
         self._cached: tuple[tuple[FileStat, ...], EffectivePermissions] | None = None
@@ -45,6 +48,8 @@ class WatchedPermissions:
         if cached is not None and cached[0] == file_stats:
             return cached[1]
         with self._lock:
+            self._files = tuple(self._find_files())
+            file_stats = tuple(map(read_file_stat, self._files))
             permissions = self._read()
             if cached is not None and cached[1] == permissions:
                 permissions = cached[1]  # keep the object: callers cache what they derive from it

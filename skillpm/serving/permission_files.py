@@ -1,20 +1,23 @@
-"""Parse permission rules from the user's `config.toml`, a manifest, and the hosts' own files. Pure."""
+"""Parse permission rules from the user's `config.toml`, a manifest, and GLM's configuration. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from skillpm.core.decoder import JsonNode
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.serving.permissions import Layer, build_ordered_rules, build_unordered_rules, is_action
+from skillpm.serving.permissions import Layer, Rule, build_ordered_rules, build_unordered_rules, is_action
 
 PERMISSIONS_KEY, PROFILE_PERMISSIONS_KEY = "permissions", "permissions-for"
 
 
-def parse_config_rules(config: Mapping[str, Any], file: str, profile: str = "") -> Layer:
+def parse_config_rules(
+    config: Mapping[str, Any], file: str, profile: str = "", host_agents: Collection[str] = ()
+) -> Layer:
     """Return the rules of a `config.toml`: `[permissions]`, followed by `[permissions-for.PROFILE]`.
 
-    Raises `DocumentError` for anything but patterns with `allow`, `ask` or `deny`, and `NotFoundError` for an unknown
-    profile: a typo in its name would otherwise silently allow everything.
+    Raises `DocumentError` for anything but patterns with `allow`, `ask` or `deny`, and `NotFoundError` for a profile
+    that is unknown and not the name of one of `host_agents`: a typo would otherwise silently allow everything.
     """
     rules = build_unordered_rules(
         _check_table(config.get(PERMISSIONS_KEY, {}), f"{file}: {PERMISSIONS_KEY}"), f"{file}: {PERMISSIONS_KEY}"
@@ -23,7 +26,10 @@ def parse_config_rules(config: Mapping[str, Any], file: str, profile: str = "") 
         return rules
     profiles = config.get(PROFILE_PERMISSIONS_KEY, {})
     if not isinstance(profiles, dict) or profile not in profiles:
-        known = ", ".join(map(sanitize, profiles)) if isinstance(profiles, dict) and profiles else "none"
+        if profile in host_agents:
+            return rules
+        tables = [*profiles] if isinstance(profiles, dict) else []
+        known = ", ".join(map(sanitize, [*tables, *host_agents])) or "none"
         raise NotFoundError(
             f"unknown profile `{sanitize(profile, 60)}`",
             where=file,
@@ -38,16 +44,12 @@ def parse_manifest_rules(permissions: Mapping[str, str], file: str) -> Layer:
     return build_ordered_rules(permissions, f"{file}: {PERMISSIONS_KEY}")
 
 
-def parse_opencode_rules(config: Any, file: str) -> Layer:
-    """Return the rules of an `opencode.json` or an agent's frontmatter: `permission.skill`, one action or patterns."""
-    permission = config.get("permission") if isinstance(config, dict) else None
-    if is_action(permission):
-        return build_ordered_rules({"*": str(permission)}, f"{file}: permission")
-    rules: Any = permission.get("skill", {}) if isinstance(permission, dict) else {}
-    where = f"{file}: permission.skill"
-    return build_ordered_rules(
-        {"*": rules} if isinstance(rules, str) and is_action(rules) else _check_table(rules, where), where
-    )
+def parse_enabled_rule(config: JsonNode) -> Layer:
+    """Return the rule that a configuration's `[skills] enabled = false` is: deny everything."""
+    skills = config.get("skills")
+    if skills is None or skills.flag_or("enabled", default=True):
+        return ()
+    return (Rule(pattern="*", action="deny", where=skills.require("enabled").where),)
 
 
 def parse_glm_rules(config: Any, file: str) -> Layer:

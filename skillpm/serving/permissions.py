@@ -53,11 +53,13 @@ class Rules(Value):
     """
 
     layers: tuple[Layer, ...] = ()
+    # Those of an agent host. There an agent's rules replace general ones on purpose: none is reported as unreachable.
+    host_layers: tuple[Layer, ...] = ()
 
     def decide(self, name: str) -> Decision:
         """Return what an agent may do with the skill of this name: the strictest result of all layers."""
         strictest = DEFAULT_DECISION
-        for layer in self.layers:
+        for layer in (*self.layers, *self.host_layers):
             rule = next((rule for rule in reversed(layer) if rule.matches(name)), None)
             if rule is not None and (strictest.rule is None or STRICTNESS[rule.action] > STRICTNESS[strictest.action]):
                 strictest = Decision(action=rule.action, rule=rule)

@@ -5,11 +5,11 @@ frontmatter may list the `skills` that the work needs.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from skillpm.core.values import Value
 from skillpm.errors import FileError
-from skillpm.files import translate_os_errors
+from skillpm.files import is_below, translate_os_errors
 from skillpm.installer.skill_file import read_text_file
 
 PROJECTS_FOLDER = "projects"
@@ -36,11 +36,14 @@ def ensure_projects_folder(directory: str) -> str:
     return path
 
 
-def load_projects(directory: str) -> tuple[Project, ...]:
+def load_projects(
+    directory: str, boundary: str = "", warn: Callable[[str], object] = lambda _: None
+) -> tuple[Project, ...]:
     """Return the projects of a directory, sorted by name; none if it has no folder `projects`.
 
-    A project that cannot be read as text is skipped, so that it does not hide the others. Raises `FileError` if the
-    folder cannot be listed.
+    `boundary` is the folder that no link may leave, empty if links may lead anywhere; `warn` is called for one that
+    does. A project that cannot be read as text is skipped, so that it does not hide the others. Raises `FileError` if
+    the folder cannot be listed.
     """
     folder = os.path.join(directory, PROJECTS_FOLDER)
     try:
@@ -49,13 +52,23 @@ def load_projects(directory: str) -> tuple[Project, ...]:
         return ()
     except OSError as error:
         raise FileError(f"cannot read the projects: {error.strerror}", where=folder) from error
-    projects = (_read_project(os.path.join(folder, name), name) for name in names)
+    # A cloned repository could otherwise show the user's private files: ROLE.md may be a link to ~/.ssh/id_rsa.
+    outside = {name for name in names if boundary and not _is_inside(os.path.join(folder, name), boundary)}
+    for name in sorted(outside):
+        warn(
+            f"{os.path.join(folder, name, ROLE_FILE)}: it is a link that points outside the project, so it is not read"
+        )
+    projects = (_read_project(os.path.join(folder, name), name) for name in names if name not in outside)
     return tuple(project for project in projects if project is not None)
 
 
 def project_instructions(projects: Iterable[Project], name: str) -> str | None:
     """Return the instructions of the project with this name, or None."""
     return next((project.instructions for project in projects if project.name == name), None)
+
+
+def _is_inside(folder: str, boundary: str) -> bool:
+    return is_below(os.path.realpath(os.path.join(folder, ROLE_FILE)), os.path.realpath(boundary))
 
 
 def _read_project(folder: str, name: str) -> Project | None:

@@ -1,5 +1,6 @@
 """`diff` shows each edit that stops a `sync`, and nothing else: line endings, pipes, litter."""
 
+import json
 import os
 
 import pytest
@@ -70,4 +71,18 @@ added: data.csv (binary or too large to compare)
 @@ -1,2 +1 @@
  First.
 -Second.
+""")
+
+
+@pytest.mark.parametrize("options", [[], ["--update"]])
+def test_edits_of_a_denied_skill_are_not_shown(pdf: CommandSandbox, options: list[str]) -> None:
+    manifest = json.loads(pdf.read("skills.json"))
+    pdf.write("skills.json", json.dumps({**manifest, "permissions": {"pdf": "deny"}}))
+    pdf.write(".agent-skills/pdf/notes.md", "Secret.\n")
+
+    assert pdf.output("diff", "pdf", *options) == expected_output("""\
+! error: `pdf` is not allowed by permissions
+!   where: WORK/skills.json: permissions.pdf
+!   hint: the owner of that rule can change it
+[1]
 """)

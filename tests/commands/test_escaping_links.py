@@ -8,6 +8,8 @@ import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths
 
+from skillpm.core.text import one_line
+
 OUT = "it is a link that points outside the project; to allow it, run `skillpm install DIR --link`"
 WARNINGS = "".join(f"warning: {name}/SKILL.md is not in the registry: {OUT}\n" for name in ("n", "private"))
 PREPARED = {
@@ -224,3 +226,40 @@ def test_a_home_directory_that_is_a_repository_is_trusted(scene: CommandSandbox)
 
     assert scene.run("load", "private", cwd=scene.home / "app").code == 1
     assert scene.run("list", cwd=scene.home / "app", check=True).stdout == ""
+
+
+@pytest.mark.parametrize(
+    "link", ["projects/k/ROLE.md -> ../../../../own/private/secret.txt", "projects/k -> ../../../own/role"]
+)
+@pytest.mark.parametrize("options", [[], ["--data-dir", ".agent-skills"]])
+def test_a_clone_cannot_have_files_of_its_user_shown_as_a_project(
+    cloned: CommandSandbox, link: str, options: list[str]
+) -> None:
+    cloned.write("../own/role/ROLE.md", "The secret.\n")
+    cloned.write(".agent-skills/projects/mine/ROLE.md", "You help.\n")
+    cloned.write("shared/role/ROLE.md", "You share.\n")
+    name, _, target = link.partition(" -> ")
+    (cloned.work / ".agent-skills" / name).parent.mkdir(exist_ok=True)
+    (cloned.work / ".agent-skills" / name).symlink_to(target)
+    (cloned.work / ".agent-skills/projects/shared").symlink_to("../../shared/role")
+
+    refused = "projects/k/ROLE.md: it is a link that points outside the project, so it is not read"
+    listed = cloned.run("projects", *options)
+    named = cloned.run("projects", "k", *options)
+
+    assert (listed.code, listed.stdout) == (0, "mine: You help.\nshared: You share.\n")
+    assert (named.code, named.stdout) == (1, "")
+    assert refused in one_line(listed.stderr)
+    assert refused in one_line(named.stderr)
+    assert "error: no project named `k` hint: `skillpm projects` lists them" in one_line(named.stderr)
+    assert "The secret" not in cloned.run("projects", "--json", *options).stdout
+
+
+def test_the_users_own_projects_may_be_links(scene: CommandSandbox) -> None:
+    scene.write("../elsewhere/coach/ROLE.md", "You coach.\n")
+    for folder in ("../home/.agent-skills", "../home/.omega"):
+        (scene.work / folder / "projects").mkdir(parents=True)
+        (scene.work / folder / "projects/coach").symlink_to("../../../elsewhere/coach")
+
+    assert scene.output("projects", "-g") == "coach: You coach.\n"
+    assert scene.output("projects", "--data-dir", "~/.omega") == "coach: You coach.\n"

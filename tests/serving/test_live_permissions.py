@@ -154,7 +154,7 @@ def test_recently_written_rules_are_read_each_time(tmp_path: Path) -> None:
         reads.append(1)
         return EffectivePermissions()
 
-    watched = WatchedPermissions([str(file)], read)
+    watched = WatchedPermissions(lambda: [str(file)], read)
 
     def reads_of_second_look() -> int:
         file.write_text("{}")

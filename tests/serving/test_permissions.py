@@ -3,7 +3,7 @@
 import pytest
 
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.serving.permission_files import parse_config_rules, parse_glm_rules, parse_opencode_rules
+from skillpm.serving.permission_files import parse_config_rules, parse_glm_rules
 from skillpm.serving.permissions import (
     Action,
     Layer,
@@ -104,14 +104,6 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
         of(parse_config_rules({"permissions": {"*": "ask"}, "permissions-for": {"build": {"*": "deny"}, "plan": {}}},
                         "config.toml", "plan")),
         {"deploy-prod": "ask"},
-    ),
-    "OpenCode's file, one action for all": (
-        of(parse_opencode_rules({"permission": {"skill": "deny"}}, "opencode.json")),
-        {"pdf": "deny"},
-    ),
-    "OpenCode's file, patterns": (
-        of(parse_opencode_rules({"permission": {"skill": {"*": "deny", "docs-*": "allow"}}}, "opencode.json")),
-        {"pdf": "deny", "docs-api": "allow"},
     ),
     "GLM's file": (
         of(parse_glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"},

@@ -1,6 +1,6 @@
 """The permission rules of a scope: those of the manifest and of the user's configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from skillpm.core.decoder import parse_toml
 from skillpm.core.text import sanitize
@@ -9,7 +9,7 @@ from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.operations.context.scope import Scope, enclosing_projects, user_scope
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.serving.access_errors import SkillForbidden
-from skillpm.serving.permission_files import parse_config_rules, parse_manifest_rules
+from skillpm.serving.permission_files import parse_config_rules, parse_enabled_rule, parse_manifest_rules
 from skillpm.serving.permissions import Rules
 from skillpm.settings import Settings
 
@@ -35,12 +35,19 @@ def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:
     return (scope, *enclosing_projects(scope, settings), user_scope(settings))
 
 
-def combine_rules(manifests: Iterable[Manifest], settings: Settings, profile: str = "") -> Rules:
-    """Return the rules of the user's configuration and of the manifests; the strictest applies."""
-    file = user_config_path(settings)
+def combine_rules(
+    manifests: Iterable[Manifest], settings: Settings, profile: str = "", host_agents: Collection[str] = ()
+) -> Rules:
+    """Return the rules of the user's configuration and of the manifests; the strictest applies.
+
+    `profile` is one of config.toml, or one of `host_agents`, whose rules are in the host's own files.
+    """
+    file, rules = user_config_path(settings), Rules()
     text = read_text(file)
-    config = {} if text is None else parse_toml(text, file).value
-    rules = Rules().with_layer(parse_config_rules(config, file, profile)) if config or profile else Rules()
+    if text or profile:
+        config = parse_toml(text or "", file)
+        rules = rules.with_layer(parse_config_rules(config.value, file, profile, host_agents))
+        rules = rules.with_layer(parse_enabled_rule(config))
     for manifest in manifests:
         rules = rules.with_layer(parse_manifest_rules(manifest.permissions, manifest.file))
     return rules

@@ -21,6 +21,7 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
 from skillpm.operations.pipeline.index_policy import refuse_unconfigured
 from skillpm.operations.pipeline.local_skills import link_targets
@@ -54,7 +55,8 @@ class SkillDiff(Value):
 
 
 def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
-    """Compare a skill on disk with what was installed."""
+    """Compare a skill on disk with what was installed. Raises `NotAllowedError` for a denied name."""
+    refuse_denied(load_rules(scope, context.settings), name)
     installed = load_receipt(scope.layout).skills.get(SkillName(name))
     locked = read_project_files(scope, context).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
@@ -81,8 +83,9 @@ def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
 def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
     """Compare the installed state, or the locked one if none is installed, with what `update` would install.
 
-    Writes only to the store.
+    Writes only to the store. Raises `NotAllowedError` for a denied name.
     """
+    refuse_denied(load_rules(scope, context.settings), name)
     files = read_project_files(scope, context)
     skill_name = SkillName(name)
     locked = files.lockfile.skills.get(skill_name)

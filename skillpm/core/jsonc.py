@@ -1,0 +1,21 @@
+"""Parse JSON with comments and trailing commas, as editors and agent hosts write their settings."""
+
+import re
+
+from skillpm.core.decoder import JsonNode, parse_json
+
+# Both may be unclosed: a search that failed at the end of the text would be repeated from each character.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+
+
+def parse_jsonc(text: str, file: str) -> JsonNode:
+    """Parse a document. Errors name line and column, as those of `parse_json`."""
+    # Blanked rather than removed, so that the positions in error messages stay right.
+    return parse_json(_TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text.removeprefix("\ufeff"))), file)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith('"') else _NOT_LINE_END.sub(" ", match[0])

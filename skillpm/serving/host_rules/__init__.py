@@ -1,0 +1,1 @@
+"""Permission rules that agent hosts keep in their own files."""

@@ -1,0 +1,75 @@
+"""Claude Code's rules for skills: `permissions` and `skillOverrides` of its settings files."""
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+
+from skillpm.core.decoder import JsonNode
+from skillpm.core.jsonc import parse_jsonc
+from skillpm.errors import FileError
+from skillpm.files import read_text
+from skillpm.serving.permissions import Action, Layer, Rule
+from skillpm.settings import Settings
+
+MANAGED_FOLDERS = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
+TOOL_RULE = re.compile(r"([^(]+)\((.*)\)", re.DOTALL)
+# The values of `skillOverrides`, each with whether the model is refused.
+OVERRIDES = {"on": False, "name-only": False, "user-invocable-only": True, "off": True}
+
+
+def find_claude_files(settings: Settings) -> Iterator[str]:
+    """Return the settings files, later ones taking precedence, whether they exist or not."""
+    yield os.path.join(settings.environ.get("CLAUDE_CONFIG_DIR") or f"{settings.home}/.claude", "settings.json")
+    for name in ("settings.json", "settings.local.json"):
+        yield os.path.join(settings.working_directory, ".claude", name)
+    managed = MANAGED_FOLDERS.get(sys.platform, "/etc/claude-code")
+    yield os.path.join(managed, "managed-settings.json")
+    extra = os.path.join(managed, "managed-settings.d")
+    try:
+        names = sorted(os.listdir(extra))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise FileError(f"cannot read: {error.strerror}", where=extra) from error
+    yield from (os.path.join(extra, name) for name in names if name.endswith(".json") and not name.startswith("."))
+
+
+def load_claude_layer(settings: Settings) -> Layer:
+    """Return the rules. Raises `DocumentError` or `FileError` for a file that cannot be read."""
+    texts = ((path, read_text(path)) for path in find_claude_files(settings))
+    return build_claude_layer([parse_jsonc(text, path) for path, text in texts if text and text.strip()])
+
+
+def build_claude_layer(documents: Iterable[JsonNode]) -> Layer:
+    """Return the rules of settings documents, later ones taking precedence.
+
+    `deny` applies before `ask`, in whichever document; `allow` only spares a question that skillpm does not ask.
+    """
+    rules: dict[Action, list[Rule]] = {"ask": [], "deny": []}
+    overrides: dict[str, Rule | None] = {}
+    for document in documents:
+        permissions = document.get("permissions") or document.with_value({})
+        for action, found in rules.items():
+            for entry in (permissions.get(action) or permissions.with_value([])).elements():
+                found.extend(Rule(pattern=each, action=action, where=entry.where) for each in _skills_of(entry.text()))
+        for name, override in (document.get("skillOverrides") or document.with_value({})).items():
+            if override.value not in [*OVERRIDES]:
+                override.raise_expected("on, name-only, user-invocable-only or off")
+            denies = OVERRIDES[override.value]
+            overrides[name] = Rule(pattern=name, action="deny", where=override.where) if denies else None
+    return (*rules["ask"], *filter(None, overrides.values()), *rules["deny"])
+
+
+def _skills_of(rule: str) -> Iterator[str]:
+    """Return the patterns of skill names to which a rule like `Skill(pdf:*)` applies; none for another tool's rule."""
+    match = TOOL_RULE.fullmatch(rule)
+    tool, content = (match[1], match[2]) if match else (rule, "")
+    if content in {"", "*"}:
+        if Rule(pattern=tool, action="deny").matches("Skill"):
+            yield "*"
+    elif tool == "Skill":
+        name = content.removeprefix("/")
+        yield name[:-2] + "*" if name.endswith((":*", " *")) else name
+        if content.startswith("skill:"):  # a condition on the tool's parameter
+            yield content.removeprefix("skill:").strip()

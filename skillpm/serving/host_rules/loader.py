@@ -1,0 +1,57 @@
+"""Load the rules of an agent host, used when serving what that host would see."""
+
+import os
+from collections.abc import Collection
+
+from skillpm.core.decoder import parse_toml
+from skillpm.core.values import Value
+from skillpm.files import read_text
+from skillpm.serving.permission_files import parse_enabled_rule, parse_glm_rules
+from skillpm.serving.permissions import Layer
+from skillpm.settings import Settings
+
+
+class HostRules(Value):
+    """The rules in a host's own files, one layer for each document; and the host's agents, which are profiles here."""
+
+    layers: tuple[Layer, ...] = ()
+    agents: Collection[str] = ()
+
+
+def find_permission_files(host: str, settings: Settings) -> tuple[str, ...]:
+    """Return the files and folders in which a host keeps permissions, whether they exist or not."""
+    if host == "opencode":
+        from skillpm.serving.host_rules.opencode_files import find_opencode_files  # noqa: PLC0415
+
+        return tuple(find_opencode_files(settings))
+    if host == "claude-code":
+        from skillpm.serving.host_rules.claude_code import find_claude_files  # noqa: PLC0415
+
+        return tuple(find_claude_files(settings))
+    return (_glm_file(settings),) if host == "glm" else ()
+
+
+def load_host_rules(host: str, settings: Settings, agent: str = "") -> HostRules:
+    """Return the rules in a host's own files, for one of its agents; no rules for a host without such files.
+
+    Raises `DocumentError` or `FileError` for an unreadable file: ignoring it would allow what it forbids.
+    """
+    if host == "opencode":
+        from skillpm.serving.host_rules.opencode import build_layer, list_agents  # noqa: PLC0415
+        from skillpm.serving.host_rules.opencode_files import load_opencode_config  # noqa: PLC0415
+
+        config = load_opencode_config(settings)
+        return HostRules(layers=(build_layer(config, agent),), agents=tuple(list_agents(config)))
+    if host == "claude-code":
+        from skillpm.serving.host_rules.claude_code import load_claude_layer  # noqa: PLC0415
+
+        return HostRules(layers=(load_claude_layer(settings),))
+    if host == "glm":
+        file = _glm_file(settings)
+        document = parse_toml(read_text(file) or "", file)
+        return HostRules(layers=(parse_glm_rules(document.value, file), parse_enabled_rule(document)))
+    return HostRules()
+
+
+def _glm_file(settings: Settings) -> str:
+    return os.path.join(settings.home, ".glm", "config.toml")
