@@ -13,7 +13,8 @@ PACKAGE = Path(__file__).parent.parent / "skillpm"
 # Lowest layer first. A package may import those of the layers before its own, itself, and nothing else.
 LAYERS = [
     {"errors", "events", "skillpm"},
-    {"core", "files"},
+    {"core"},
+    {"files"},
     {"cachedir", "formats", "locks", "settings"},
     {"requirements", "store"},
     {"foreign_formats", "resolver", "skillmd"},

@@ -32,6 +32,7 @@ BYTES = "fetchers/test_installed_bytes.py::test_"
 ARCHIVES = "fetchers/test_archives.py::test_"
 GIT = "fetchers/test_git_environment.py::test_"
 URLS = "fetchers/test_git_urls.py::test_"
+LARGE = "network/test_large_documents.py::test_"
 SERVERS = "fetchers/test_unnamed_servers.py::test_"
 REDIRECTS = "fetchers/test_git_redirects.py::test_"
 CREDENTIALS = "fetchers/test_credentials.py::test_"
@@ -117,8 +118,20 @@ TESTS = {
     "One file |": [LIMITS, f"{SIZES}a_file_over_the_limit"],
     "A skill |": [LIMITS, f"{SIZES}many_files_that_exceed"],
     "Files of a skill |": [LIMITS, f"{SIZES}six_thousand_files"],
+    "Skills that one SPEC adds": ["commands/test_many_skills.py::test_more_skills_than_the_limit"],
+    "Dependencies of a skill;": [
+        "resolver/test_dependency_limits.py::test_a_longer_chain",
+        "resolver/test_dependency_limits.py::test_more_dependencies_are_refused",
+        "indexes/test_endless_indexes.py::test_a_skill_that_requires_the_next",
+    ],
     "One fetch |": ["network/test_floods.py::test_an_endless_response"],
+    "Directory of a `.zip`": ["network/test_bombs.py::test_a_bomb_from_an_index"],
     "One document of an index |": ["network/test_bombs.py::test_a_bomb_from_an_index"],
+    "Versions that indexes list": ["indexes/test_endless_indexes.py::test_many_skills_with_many_versions"],
+    "One document of a project": [f"{LARGE}a_document_of_gigabytes"],
+    "One JSON document": [f"{LARGE}a_document_of_millions", f"{LARGE}an_index_of_millions"],
+    "One message to the MCP server": [f"{LARGE}a_long_message"],
+    "Lines that `diff` compares": ["commands/test_diff_of_edits.py::test_files_of_too_many_lines"],
     "The catalog of an index": ["formats/test_searched_catalog.py::test_a_malicious_large_catalog"],
     "Time of one request": ["network/test_faults.py::test_a_fault_is_an_error"],
     "Idle timeout": ["network/test_faults.py::test_a_fault_is_an_error"],
