@@ -76,6 +76,14 @@ TESTS = {
         "commands/test_inspect.py::test_verify_detects_a_change_with_the_same_size_and_time",
         f"{QUIET}the_files_of_skills_are_not_read",
     ],
+    "A locked version is that": [
+        "forgery/test_locked_archives.py::test_a_version_that_the_content_does_not_have",
+        "forgery/test_locked_archives.py::test_an_archive_of_another_index",
+    ],
+    "A receipt's source and version": [
+        "forgery/test_receipt_claims.py::test_a_version_or_source_that_is_not_the_locked_one",
+        "forgery/test_receipt_claims.py::test_a_skill_that_is_not_locked",
+    ],
     "The receipt is honest": ["formats/test_receipt.py::test_an_entry_that_does_not_add_up"],
     "The journal is this machine's": [f"{AFTER}the_journal_of_a_checkout_is_never_executed"],
     "The first install of a skill trusts": [
@@ -278,6 +286,8 @@ UNPROVED = {
     "Who wrote a commit": [],
     "The commit, where a server": [f"{PROOF}a_server_without_filters_is_reported_once"],
     "The digest applies there": [f"{PROOF}a_server_without_filters_is_reported_once"],
+    "A folder in the checkout": ["forgery/test_moved_projects.py::test_a_clone_that_leaves_out"],
+    "`lock --check` asks": ["commands/test_lock_proof.py::test_content_of_another_commit"],
     "What an index offers": [f"{CLIENT}installing_by_name_requests_only"],
     "Once a version is locked": [f"{CLIENT}a_locked_version_that_changed"],
     "What a name resolves to": [],
