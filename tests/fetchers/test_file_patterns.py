@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ FILES = ["SKILL.md", "README.md", "references/a.md", "references/deep/b.md", "sr
 def url(upstream: Repository, server: GitServer) -> str:
     """A repository that is one skill, with files that do not belong to it."""
     texts = {path: f"This is {path}.\n" for path in FILES[1:]}
-    upstream.write(make_skill("tool") | texts | {"src/large.bin": b"\0" * 200_000}).commit()
+    upstream.write(make_skill("tool") | texts | {"src/large.bin": Random(1).randbytes(200_000)}).commit()
     return server.serve("acme/tool", upstream)
 
 
