@@ -183,7 +183,9 @@ def test_a_project_of_another_user(project: CommandSandbox, server: GitServer) -
     for folder in (moved.root, *moved.root.parents):
         folder.chmod(folder.stat().st_mode | 0o055)
 
-    words = [str(SETPRIV), "--reuid=65534", "--regid=65534", "--clear-groups", *moved.command, "sync"]
+    # Python and skillpm may be in a folder that only root reads, so this user may read, but not write, everything.
+    reads = [f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient")]
+    words = [str(SETPRIV), "--reuid=65534", "--regid=65534", "--clear-groups", *reads, *moved.command, "sync"]
     done = subprocess.run(words, cwd=moved.work, env=moved.environment(), capture_output=True, text=True, check=False)
 
     assert (done.returncode, moved.add_placeholders(done.stdout), done.stderr) == (0, CALM, "")
