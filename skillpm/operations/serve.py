@@ -25,7 +25,7 @@ from skillpm.settings import Settings, current_settings
 class Viewer(Value):
     """For whom skills are served."""
 
-    profile: str = ""  # of permission rules
+    profile: str = ""  # of permission rules; or an agent of the host
     agent: str = ""  # whose disabled skills are hidden
     host: str = ""  # whose own discovery and permissions apply
 

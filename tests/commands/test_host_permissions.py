@@ -72,7 +72,7 @@ def test_a_skill_that_opencode_denies_is_not_served(
 @pytest.mark.parametrize(
     ("variable", "value", "where"),
     [
-        ("OPENCODE_CONFIG", "../rules.json", "WORK/app/../rules.json: permission.skill.x"),
+        ("OPENCODE_CONFIG", "../rules.json", "WORK/rules.json: permission.skill.x"),
         ("OPENCODE_CONFIG_DIR", "ROOT/extra", "ROOT/extra/opencode.json: permission.skill.x"),
         ("OPENCODE_TEST_MANAGED_CONFIG_DIR", "ROOT/extra", "ROOT/extra/opencode.json: permission.skill.x"),
         ("OPENCODE_CONFIG_CONTENT", DENIED, "OPENCODE_CONFIG_CONTENT: permission.skill.x"),

@@ -72,7 +72,7 @@ def _find_places(settings: Settings) -> Iterator[Place]:
     folders = () if is_project_ignored else tuple(_find_project_folders(here))
     yield from _files_in(own, "config.json", *FILE_NAMES)
     if environ.get("OPENCODE_CONFIG"):
-        yield Place("file", os.path.join(here, environ["OPENCODE_CONFIG"]))
+        yield Place("file", os.path.normpath(os.path.join(here, environ["OPENCODE_CONFIG"])))
     for folder in reversed(folders):
         yield from _files_in(folder, *FILE_NAMES)
     inner = [os.path.join(folder, ".opencode") for folder in (*folders, settings.home)]
