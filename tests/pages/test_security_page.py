@@ -278,6 +278,11 @@ TESTS = {
         "serving/test_service.py::test_denied_skill_is_invisible",
         "serving/test_service.py::test_error_for_a_denied_name",
     ],
+    "While a file with rules": [
+        "serving/test_live_permissions.py::test_nothing_is_served_while_rules_are_unreadable",
+        "commands/test_host_permissions.py::test_a_rule_file_that_cannot_be_read_denies_everything",
+    ],
+    "With `[skills] enabled": ["commands/test_host_permissions.py::test_skills_that_are_turned_off_are_hidden"],
     "See [Permissions]": ["test_docs.py::test_every_link_has_a_target"],
 }
 # What is said to be unproved needs no proof, unless there is something to see.
