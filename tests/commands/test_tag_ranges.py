@@ -83,7 +83,8 @@ pdf    1.1.0    1.3.0   2.0.0
                 "source": pdf.json_output("outdated")["skills"][0]["source"],
                 "held": "skills.json requires ^1",
             }
-        ]
+        ],
+        "warnings": [],
     }
     assert pdf.run("outdated", "--exit-code").code == 1
     assert pdf.full_snapshot == before
@@ -93,7 +94,7 @@ def test_nothing_is_outdated(scene: CommandSandbox) -> None:
     scene.create_project(manifest_text(**{"code-review": {"bundled": True}})).run("sync", check=True)
 
     assert scene.output("outdated", "--exit-code") == "! everything is up to date\n"
-    assert scene.json_output("outdated") == {"skills": []}
+    assert scene.json_output("outdated") == {"skills": [], "warnings": []}
 
 
 def test_a_skill_pinned_to_a_tag_is_reported_with_the_newest_version(scene: CommandSandbox, tagged: Repository) -> None:

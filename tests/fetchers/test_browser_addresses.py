@@ -111,4 +111,7 @@ def test_url_of_a_missing_folder(project: Project, page: str) -> None:
 def test_globs_in_a_url_match_nothing(project: Project, page: str) -> None:
     result = project.run("install", f"{page}/tree/m*/tools/pdf")
 
-    assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: {page} has no branch or tag `m*/tools/pdf`")
+    assert (result.code, result.stderr.splitlines()[0]) == (
+        2,
+        f'error: `{page}/tree/m*/tools/pdf`: the path has a character that Windows forbids: one of `* ? " < > |`',
+    )

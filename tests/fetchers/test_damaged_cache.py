@@ -117,6 +117,7 @@ def test_a_damaged_cache_is_kept_offline(world: World, tmp_path: Path) -> None:
         1,
         (
             f"error: the cache of {world.url} is damaged, and cannot be fetched again offline\n"
+            "  skills: pdf\n"
             "  hint: run the same command once without --offline\n"
         ),
     )

@@ -133,7 +133,7 @@ def test_six_thousand_files(project: Project, server: GitServer, upstream: Repos
 def test_a_limit_can_be_raised(project: Project, server: GitServer, upstream: Repository) -> None:
     upstream.write(make_skill("evil") | {f"f/{n}": "x" for n in range(5500)}).commit()
 
-    project.run("install", server.serve("evil", upstream), env={"SKILLPM_MAX_FILES": "5600"}, check=True)
+    project.run("install", server.serve("evil", upstream), "--yes", env={"SKILLPM_MAX_FILES": "5600"}, check=True)
 
 
 @pytest.mark.parametrize("megabytes", [2, 40])

@@ -103,6 +103,7 @@ def test_an_index_is_not_trusted_without_the_ca(project: Project, world: dict[st
         (
             f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: the certificate of {HOST} is not "
             "trusted (unable to get local issuer certificate)\n"
+            "  skills: pdf\n"
             "  hint: if your company issued it, set SSL_CERT_FILE=/path/to/ca.pem, or add its CA to the system\n"
         ),
     )
@@ -131,6 +132,7 @@ def test_a_proxy_that_refuses_is_an_error(project: Project, world: dict[str, str
         1,
         (
             f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: cannot connect (502 Bad Gateway)\n"
+            "  skills: pdf\n"
             "  hint: try again, or check your proxy; --offline uses the cached documents of acme\n"
         ),
     )
@@ -164,7 +166,7 @@ def test_an_index_with_a_login(project: Project, world: dict[str, str | None], h
 @pytest.mark.parametrize(
     ("spec", "begin", "url", "more"),
     [
-        ("pdf", "cannot read the index acme: ", f"https://{HOST}/skills/pdf.json", ""),
+        ("pdf", "cannot read the index acme: ", f"https://{HOST}/skills/pdf.json\n  skills: pdf", ""),
         (f"https://{HOST}/acme/deploy.git", "", f"https://{HOST}/acme/deploy.git", ", or in git's http.proxy"),
     ],
     ids=["an index", "a repository"],

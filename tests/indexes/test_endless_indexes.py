@@ -79,6 +79,7 @@ def test_many_skills_with_many_versions_each(project: Project, server: GitServer
         1,
         "",
         "error: there are more than 50000 versions to choose from\n"
+        "  skills: t0\n"
         "  hint: require fewer skills, or if you trust their indexes, raise SKILLPM_MAX_RELEASES\n",
     )
     assert cost.peak_megabytes < 300

@@ -31,6 +31,11 @@ STAYS = """\
 ! warning: report stays locked as it is: its index OLD is no longer configured; if it has moved: skillpm update -g \
 report
 """
+PROOF = """\
+! proved: content of chart
+! proved: version of chart
+! not proved: content of report: its index OLD is not configured
+"""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,7 @@ report
     [
         (["sync"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
         (["sync", "--frozen"], f"nothing to do: 2 skills in HOME/.agent-skills\n{STAYS}"),
-        (["lock", "--check"], f"HOME/.config/skillpm/skills.lock is up to date\n{STAYS}"),
+        (["lock", "--check"], f"HOME/.config/skillpm/skills.lock is up to date\n{STAYS}{PROOF}"),
         (["install", "table"], " + table 1.0.0\nadded 1; total: 3 skills in HOME/.agent-skills\n"),
         (["update", "chart"], "nothing to do: 2 skills in HOME/.agent-skills\n"),
         (["uninstall", "chart"], " - chart 1.0.0\nremoved 1; total: 1 skill in HOME/.agent-skills\n"),

@@ -31,7 +31,7 @@ class Victim(IndexConsumer):
         result = self.run(*words, env={"SKILLPM_CACHE_DIR": str(self.root / "empty")})
         lines = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
         assert (result.code, result.stdout, lines[:1] != [] and lines[0][:7]) == (1, "", "error: "), (case, result)
-        assert len(lines) <= 3, (case, result)
+        assert len(lines) <= 4, (case, result)
         assert "\x1b" not in result.stderr, (case, result)
         assert self.snapshot(ignore=LOCKS) == self.before, (case, result)
 

@@ -57,7 +57,7 @@ def test_an_index_of_millions_of_values(tmp_path: Path, unit: str) -> None:
 
         assert (result.code, result.stderr.replace(server.address, "SERVER")) == (
             1,
-            f"{TOO_MANY}\n  where: SERVER/acme/skills/tool.json\n"
+            f"{TOO_MANY}\n  skills: tool\n  where: SERVER/acme/skills/tool.json\n"
             "  hint: report it to the maintainer of that site; nothing was changed\n",
         )
         assert cost.peak_megabytes < 100

@@ -81,6 +81,14 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
         fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
-        fetchers.destinations.name_later(lambda: [index.url for index in configured_indexes(scope, settings)])
+        fetchers.destinations.name_later(partial(_read_index_urls, scope, settings))
         context.fetchers[base] = fetchers
     return context.fetchers[base]
+
+
+def _read_index_urls(scope: Scope, settings: Settings) -> list[str]:
+    try:
+        indexes = configured_indexes(scope, settings)
+    except DocumentError:  # while `import` runs, skills.json may be that of another tool
+        indexes = user_indexes(settings)
+    return [index.url for index in indexes]
