@@ -32,11 +32,6 @@ class GitConfig(Value):
     file: str
 
     @property
-    def has_url_rewrites(self) -> bool:
-        """Return whether some URLs are rewritten."""
-        return any(key.endswith(".insteadof") for key, _ in self.settings)
-
-    @property
     def has_ssh_command(self) -> bool:
         """Return whether the user has configured how to run ssh."""
         return any(key == "core.sshcommand" for key, _ in self.settings)
@@ -46,10 +41,29 @@ class GitConfig(Value):
         """Return whether the user has configured the addresses of some hosts."""
         return any(key.startswith("http.") and key.endswith(".curloptresolve") for key, _ in self.settings)
 
+    @property
+    def _url_rewrites(self) -> list[tuple[str, str]]:
+        """The `url.<base>.insteadOf` settings: bases, and what they replace."""
+        return [
+            (key.removeprefix("url.").removesuffix(".insteadof"), prefix)
+            for key, prefix in self.settings
+            if key.endswith(".insteadof")
+        ]
+
+    def rewrite_url(self, url: str) -> str:
+        """Return a URL after the user's `insteadOf` settings; of several that match, the longest applies (git-config).
+
+        `git ls-remote --get-url` would return the same, with a process for each repository.
+        """
+        matching = [(base, prefix) for base, prefix in self._url_rewrites if url.startswith(prefix)]
+        if not matching:
+            return url
+        base, prefix = max(matching, key=lambda rewrite: len(rewrite[1]))
+        return base + url[len(prefix) :]
+
     def rewrites_to(self, server: str) -> bool:
         """Return whether some URLs are rewritten to URLs of a server, in the form of `server_of`."""
-        bases = (key[len("url.") : -len(".insteadof")] for key, _ in self.settings if key.endswith(".insteadof"))
-        return any(server_of(base) == server != "" for base in bases)
+        return any(server_of(base) == server != "" for base, _ in self._url_rewrites)
 
     def has_proxy_for(self, host: str) -> bool:
         """Return whether the user has configured a proxy for a host, apart from environment variables."""

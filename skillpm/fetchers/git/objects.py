@@ -5,13 +5,14 @@ Nothing is ever checked out, so no filter, line-ending conversion, hook or link 
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from typing import IO
 
 from skillpm.fetchers.git.process import GitProcesses, format_command, kill_process, open_anonymous_file, read_stderr
+from skillpm.fetchers.git.repository_cache import is_empty
 
 # Requests in flight. They fit into the smallest pipe (4 KiB), so that git never blocks on a full stdout while we block
 # on a full stdin.
@@ -36,19 +37,30 @@ class GitObject:
 class ObjectReader:
     """Reader that requests objects from one long-lived git process. A missing object is None, and is never fetched."""
 
-    def __init__(self, processes: GitProcesses, args: Sequence[str], environment: dict[str, str], folder: str) -> None:
-        args = [*args, "cat-file", "--batch-command"]
-        processes.detail(f"{format_command(args)} (stays open)")
-        self._stderr = open_anonymous_file(folder)
-        self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
+    def __init__(self, processes: GitProcesses, path: str, environment: dict[str, str], folder: str) -> None:
+        self._path = path
+        self._start_arguments = processes, environment, folder
+        self._stderr = -1
+        self._process: subprocess.Popen[bytes] | None = None
         # By id: the entries of trees that were parsed, (mode, id) by name.
         self.parsed_trees: dict[str, Mapping[str, tuple[int, str]]] = {}
         self._parsed_bytes = 0
 
+    def _start(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Start the process on first use; return its stdin and stdout."""
+        if self._process is None:
+            processes, environment, folder = self._start_arguments
+            args = [f"--git-dir={self._path}", "cat-file", "--batch-command"]
+            processes.detail(f"{format_command(args)} (stays open)")
+            self._stderr = open_anonymous_file(folder)
+            self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
+        return _pipes(self._process)
+
     def close(self) -> None:
         """Kill the process."""
-        kill_process(self._process)
-        os.close(self._stderr)
+        if self._process is not None:
+            kill_process(self._process)
+            os.close(self._stderr)
 
     def read_sizes(self, names: Iterable[str]) -> dict[str, int | None]:
         """Return the sizes of objects in bytes, without reading them."""
@@ -84,9 +96,12 @@ class ObjectReader:
     def _request(self, verb: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[str, str, int] | None]]:
         """Request objects in batches; yield the header of each response, before its content is read."""
         unique = list(dict.fromkeys(names))
+        if self._process is None and is_empty(self._path):
+            yield from ((name, None) for name in unique)
+            return
         for start in range(0, len(unique), BATCH_SIZE):
             chunk = unique[start : start + BATCH_SIZE]
-            stdin, stdout = _pipes(self._process)
+            stdin, stdout = self._start()
             with suppress(OSError):  # git has exited; its stderr or its missing response is handled below
                 stdin.write("".join(f"{verb} {name}\n" for name in chunk).encode())
                 stdin.flush()
@@ -98,7 +113,7 @@ class ObjectReader:
                 yield name, _parse_header(line)
 
     def _read_content(self, oid: str, kind: str, size: int) -> GitObject:
-        _, stdout = _pipes(self._process)
+        _, stdout = self._start()
         data = stdout.read(size)
         stdout.read(1)
         algorithm = sha1 if len(oid) == 40 else sha256  # noqa: PLR2004

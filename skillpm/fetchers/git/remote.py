@@ -13,7 +13,7 @@ from skillpm.errors import FetchError
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, parse_http_status
-from skillpm.fetchers.git.gitconfig import GitConfig, build_environment
+from skillpm.fetchers.git.gitconfig import GitConfig
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
@@ -181,8 +181,7 @@ class Remote:
 
     def _find_target(self) -> GitTarget:
         if self._target is None:
-            rewritten = self._rewrite_url() if self.context.config.has_url_rewrites else self.url
-            self._target = GitTarget(url=rewritten)
+            self._target = GitTarget(url=self.context.config.rewrite_url(self.url))
         return self._target
 
     def _follow_redirect(self, location: str) -> None:
@@ -215,9 +214,3 @@ class Remote:
         if measure_incoming(self.path) >= self._max_bytes or header_bytes > MAX_HEADER_BYTES:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             raise FetchError(f"{self.url} sends more than {self._max_bytes} bytes", hint=hint)
-
-    def _rewrite_url(self) -> str:
-        """Return the URL after the user's `insteadOf` settings, as git applies them; no network."""
-        environment = build_environment(self.context.config, self._base_environment, [])
-        words = [f"--git-dir={self.path}", "ls-remote", "--get-url", "origin"]
-        return os.fsdecode(self.context.processes.run(words, environment, self.context.folder)).strip()

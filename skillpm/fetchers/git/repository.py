@@ -45,10 +45,9 @@ class Repository:
 
     @property
     def reader(self) -> ObjectReader:
-        """The process that reads objects, started on first use."""
+        """The reader of objects, whose process starts on first use."""
         if self._reader is None:
-            words = [f"--git-dir={self.path}"]
-            self._reader = ObjectReader(self.context.processes, words, self._environment, self.context.folder)
+            self._reader = ObjectReader(self.context.processes, self.path, self._environment, self.context.folder)
         return self._reader
 
     def open_at(self, path: str) -> "Repository":

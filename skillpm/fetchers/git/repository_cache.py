@@ -101,6 +101,14 @@ def _create_files(path: str, url: str) -> None:
         raise
 
 
+def is_empty(path: str) -> bool:
+    """Return whether a cache repository certainly has no objects, as after its creation."""
+    try:
+        return os.listdir(os.path.join(path, "objects")) == ["pack"] and not os.listdir(os.path.join(path, PACKS_DIR))
+    except OSError:
+        return False
+
+
 def remove_leftovers(path: str) -> None:
     """Remove lock files and partial packs of a killed git; the caller holds the lock, so none is in use."""
     objects = os.path.join(path, "objects")
