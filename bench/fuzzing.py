@@ -44,7 +44,7 @@ with atheris.instrument_imports(include=["skillpm", "json"]):
     from skillpm.registry.foreign_registry import read_foreign_registry
 
 SCRATCH = tempfile.TemporaryDirectory()
-LAYOUT = Layout(SCRATCH.name)
+LAYOUT = Layout(directory=SCRATCH.name)
 Path(LAYOUT.staged_document_path("receipt")).parent.mkdir(parents=True)
 EXECUTIONS: Counter[str] = Counter()
 # The reader that runs now, if any.

@@ -2,18 +2,18 @@
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
+from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import DocumentError, FileError, SkillpmError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
-TEMPORARY_NAME = re.compile(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
+TEMPORARY_NAME = lazy_pattern(r"(.+)\.(\d+)(?:-\d+)?\.(?:tmp|new)")
 MAX_FILE_SIZE = 200_000_000  # bytes, of any file that is read whole; documents have a lower limit
 OS_ERROR_REASONS = {
     errno.ENOSPC: "no space left on the device",

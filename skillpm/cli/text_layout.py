@@ -4,7 +4,6 @@ East Asian wide characters take two columns. That is measured here and not by `r
 take longer than `skillpm list` itself.
 """
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +19,8 @@ MIN_NAME_WIDTH = 16
 
 def line_width() -> int:
     """Return the width for lines of text, in columns: COLUMNS, or the terminal's width, or 80."""
+    import shutil  # noqa: PLC0415  (imports bz2 and lzma, and most commands print no long line)
+
     return max(MIN_WIDTH, min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH))
 
 

@@ -1,10 +1,11 @@
 """Fenced code blocks in Markdown: which lines are code. Pure."""
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+from skillpm.core.patterns import lazy_pattern
+
+FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
 LineKind = Literal["text", "fence", "code", "unclosed"]
 
 

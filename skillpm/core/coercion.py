@@ -8,15 +8,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import one_line
 from skillpm.core.values import EMPTY_MAPPING
 
-KEY_VALUE = re.compile(r"\s*([\w.-]+)\s*:\s*(.*)", re.DOTALL)
+KEY_VALUE = lazy_pattern(r"\s*([\w.-]+)\s*:\s*(.*)", re.DOTALL)
 # A list that YAML reads as a string: quoted as a whole, or repaired.
-BRACKETED = re.compile(r"\[(.*)\]", re.DOTALL)
+BRACKETED = lazy_pattern(r"\[(.*)\]", re.DOTALL)
 KEYWORD_KEYS = frozenset(["keyword", "keywords", "phrase", "phrases", "trigger", "triggers", "word", "words"])
 PATTERN_KEYS = frozenset(["pattern", "patterns"])
-REGEX_SYNTAX = re.compile(r"[\\^$*+?()\[\]{}]")
+REGEX_SYNTAX = lazy_pattern(r"[\\^$*+?()\[\]{}]")
 
 
 def to_text(value: Any) -> str:

@@ -1,8 +1,8 @@
 """Git's conflict markers in a SKILL.md: it must be resolved before an agent takes both sides for instructions."""
 
-import re
+from skillpm.core.patterns import lazy_pattern
 
-FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+FENCE = lazy_pattern(r"[ \t]*(```+|~~~+)")
 RESOLVE_HINT = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
 
 

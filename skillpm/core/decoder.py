@@ -11,15 +11,16 @@ from skillpm.core.conflict_markers import RESOLVE_HINT
 from skillpm.core.digest import Digest, is_content_hash, parse_digest
 from skillpm.core.json_values import TOO_MANY_VALUES, has_too_many_values
 from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, NewerDocument
 
-TOML_POSITION = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+TOML_POSITION = lazy_pattern(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
 # What git leaves in a file where two sides changed the same lines.
-CONFLICT_MARKER = re.compile(r"^(?:<{7}|>{7})(?: .*)?$", re.MULTILINE)
+CONFLICT_MARKER = lazy_pattern(r"^(?:<{7}|>{7})(?: .*)?$", re.MULTILINE)
 # An escaped UTF-16 surrogate: without its other half it decodes to a string that no file can hold.
-SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+SURROGATE_ESCAPE = lazy_pattern(r"\\u[dD][89a-fA-F]")
 Member = TypeVar("Member")
 
 

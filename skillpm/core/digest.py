@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from io import BufferedReader
 from typing import NewType
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import DocumentError
 
 Digest = NewType("Digest", str)
-SHA256_PATTERN = re.compile(r"[0-9a-f]{64}", re.ASCII)
-DIGEST_PATTERN = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+SHA256_PATTERN = lazy_pattern(r"[0-9a-f]{64}", re.ASCII)
+DIGEST_PATTERN = lazy_pattern(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def compute_digest(files: Iterable[tuple[str, str]]) -> Digest:

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError, UsageError
@@ -10,8 +11,8 @@ from skillpm.errors import SkillpmError, UsageError
 if TYPE_CHECKING:
     from datetime import datetime
 
-AGE = re.compile(r"([0-9]{1,4})\s*(h|hours?|d|days?|w|weeks?)", re.ASCII | re.IGNORECASE)
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+AGE = lazy_pattern(r"([0-9]{1,4})\s*(h|hours?|d|days?|w|weeks?)", re.ASCII | re.IGNORECASE)
+DATE = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 UNIT_SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
 HINT = "e.g. `7 days`, `2 weeks`, `12h`, `2026-01-31` or `2026-01-31T12:00:00Z`; `0 days` turns it off"
 

@@ -3,14 +3,15 @@
 import re
 
 from skillpm.core.netloc import host_problem
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import SkillpmError, UsageError
 
-COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}", re.ASCII)
+COMMIT = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
+SHORT_COMMIT = lazy_pattern(r"[0-9a-f]{7,39}", re.ASCII)
 # `user@host:path`. Neither part may begin with a hyphen, which ssh and git would read as an option (CVE-2017-1000117).
-SCP_URL = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?![-/]{2})(?!-)\S+", re.ASCII)
-REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*", re.ASCII)
+SCP_URL = lazy_pattern(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?![-/]{2})(?!-)\S+", re.ASCII)
+REF = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._/+@-]*", re.ASCII)
 SCHEMES = ("https", "ssh", "http", "file")
 # Forges whose URLs are repositories without a `.git` suffix.
 FORGES = ("github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "huggingface.co")
@@ -65,7 +66,7 @@ def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError,
 
 
 # Names of query parameters that carry a credential: of forges, object stores (signed addresses) and web services.
-SECRET_PARAMETER = re.compile(
+SECRET_PARAMETER = lazy_pattern(
     r"(?:^|[&;])((?:(?:access|private|auth|job|id|refresh|security|x-amz-security|x-goog-security)[-_]?token|token|api[-_]?key"
     r"|secret|password|passwd|pwd|authorization|sig|signature|(?:x-amz|x-goog)-(?:signature|credential)))=",
     re.IGNORECASE,

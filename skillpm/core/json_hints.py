@@ -1,8 +1,8 @@
 """The common mistakes in hand-written JSON, recognized from where the parser stopped."""
 
-import re
+from skillpm.core.patterns import lazy_pattern
 
-BARE_WORD = re.compile(r"[A-Za-z_]\w*")
+BARE_WORD = lazy_pattern(r"[A-Za-z_]\w*")
 PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 

@@ -3,12 +3,13 @@
 import re
 
 from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.patterns import lazy_pattern
 
 # Both may be unclosed: a search that failed at the end of the text would be repeated from each character.
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
-_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_NOT_LINE_END = re.compile(r"[^\r\n]")
+_COMMENT = lazy_pattern(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_TRAILING_COMMA = lazy_pattern(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_NOT_LINE_END = lazy_pattern(r"[^\r\n]")
 
 
 def parse_jsonc(text: str, file: str) -> JsonNode:

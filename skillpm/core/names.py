@@ -5,13 +5,14 @@ import unicodedata
 from collections.abc import Container
 from typing import NewType
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import DocumentError, UsageError
 
 SkillName = NewType("SkillName", str)
 
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
-NAME_PATTERN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+NAME_PATTERN = lazy_pattern(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 MAX_NAME_LENGTH = 64
 # The file that makes a folder a skill. Some tools also read the lower-case name; where both exist, upper case wins.
 SKILL_FILE = "SKILL.md"
@@ -24,12 +25,12 @@ RESERVED_NAMES = frozenset(
 FORBIDDEN_BY_WINDOWS = frozenset('*?"<>|')  # besides `/`, `\\` and `:`
 # The fast path of `path_problem`: nearly all paths are of letters, digits, dots and dashes, and not too deep.
 SIMPLE_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
-SIMPLE_PATH = re.compile(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII)
-PART_SEPARATOR = re.compile(r"[./]")
+SIMPLE_PATH = lazy_pattern(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII)
+PART_SEPARATOR = lazy_pattern(r"[./]")
 MAX_PATH_BYTES = 240  # which also keeps every part below the 255 bytes that file systems allow
 MAX_PATH_DEPTH = 32
 # The characters that HFS+ ignores when it compares names (git's core.protectHFS).
-IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+IGNORED_BY_HFS = lazy_pattern("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 def is_skill_name(text: object) -> bool:

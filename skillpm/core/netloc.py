@@ -2,12 +2,14 @@
 
 import re
 
+from skillpm.core.patterns import lazy_pattern
+
 MAX_LABEL_LENGTH = 63
 MAX_HOST_LENGTH = 253
 MAX_PORT = 65535
-AUTHORITY = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?", re.ASCII)
-HOST_CHARACTERS = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
-IPV4_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
+AUTHORITY = lazy_pattern(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?", re.ASCII)
+HOST_CHARACTERS = lazy_pattern(r"[A-Za-z0-9_.-]+", re.ASCII)
+IPV4_ADDRESS = lazy_pattern(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
 def host_problem(authority: str) -> str:

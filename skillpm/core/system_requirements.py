@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillpm.core.coercion import BRACKETED, split_outside_parentheses, strip_quotes, to_object, to_text
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import one_line
 from skillpm.core.values import Value
 
@@ -24,8 +25,8 @@ KIND_ALIASES = {
     **dict.fromkeys(["mcp", "mcpserver", "mcpservers"], "mcp"),
     **dict.fromkeys(["note", "notes"], "notes"),
 }
-PROGRAM_NAME = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_][\w.+-]{0,63}", re.ASCII)
-VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,127}", re.ASCII)
+PROGRAM_NAME = lazy_pattern(r"(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_][\w.+-]{0,63}", re.ASCII)
+VARIABLE_NAME = lazy_pattern(r"[A-Za-z_]\w{0,127}", re.ASCII)
 NAME_PATTERNS = {"bins": PROGRAM_NAME, "any_bins": PROGRAM_NAME, "env": VARIABLE_NAME}
 # Words without commas are a list only if each matches its pattern, and none is a word of sentences.
 LIST_WORD_PATTERNS = {

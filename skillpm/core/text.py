@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from skillpm.core.patterns import lazy_pattern
+
 # Characters that move the cursor, hide text, reorder it or look like nothing: C0, DEL and C1 controls, bidi marks, line
 # separators, surrogates, blank letters, and all of Unicode's Default_Ignorable_Code_Point
 # (https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt), by which four bits of a hidden text can be
 # attached to each visible letter.
-_CANDIDATES = re.compile(
+_CANDIDATES = lazy_pattern(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U00013430-\U00013455\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -67,12 +69,12 @@ def _legitimate_pattern() -> re.Pattern[str]:
     return re.compile("|".join(f"(?<={pattern})" for pattern in _LEGITIMATE))
 
 
-SURROGATES = re.compile("[\ud800-\udfff]")
+SURROGATES = lazy_pattern("[\ud800-\udfff]")
 # A login name and perhaps a password before the `@` of a URL. With a `:` that does not begin a port, everything up to
 # the `@` is the password, also with a `/` or a blank in it (base64 has `/`); likewise in `user:password@host:path`, and
 # behind a single slash.
-LOCAL_ADDRESS = re.compile(r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}/?@")
-USER_INFO = re.compile(
+LOCAL_ADDRESS = lazy_pattern(r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}/?@")
+USER_INFO = lazy_pattern(
     r"(?<=://)(?:[^/\s]*|[^\s/@:]*:(?!\d{1,5}(?:[/?#\s]|$))[^@\n]*)@"
     r"|(?<=:/)(?!/)[^\s/@:]+:[^@\n]*@"
     r"|(?<![\w./:@-])[\w.+-]+:(?!//)[^\s@:]+@(?=[\w.-]+:)"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 
@@ -91,8 +92,8 @@ def parse_version(text: str) -> "Version | None":
     return None if len(version.release) == 1 and version.release[0] >= 1000 else version  # noqa: PLR2004
 
 
-SIMPLE_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)*", re.ASCII)
-SIMPLE_CLAUSE = re.compile(r"\s*(\^|~(?!=)|[<>]=?|={0,2})\s*([0-9]+(?:\.[0-9]+)*)\s*", re.ASCII)
+SIMPLE_VERSION = lazy_pattern(r"[0-9]+(?:\.[0-9]+)*", re.ASCII)
+SIMPLE_CLAUSE = lazy_pattern(r"\s*(\^|~(?!=)|[<>]=?|={0,2})\s*([0-9]+(?:\.[0-9]+)*)\s*", re.ASCII)
 
 
 def quick_contains(version_range: str, version: str) -> bool:

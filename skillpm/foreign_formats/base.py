@@ -7,13 +7,14 @@ from typing import Literal
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
 from skillpm.core.names import SKILL_FILES, SkillName, parse_skill_name, path_problem
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
 from skillpm.requirements.repository_url import DEFAULT_REF
 from skillpm.requirements.source import GitSource, RefKind, Source
 
-OWNER_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+OWNER_REPO = lazy_pattern(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 HashKind = Literal["", "vercel", "tree"]
 
 

@@ -1,15 +1,15 @@
 """The source that `gh skill` records in the frontmatter of the SKILL.md files it installs."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
+from skillpm.core.patterns import lazy_pattern
 from skillpm.foreign_formats.base import ImportedSkill, SkippedSkill, expand_shorthand, make_git_source, read_folder
 from skillpm.requirements.source import PathSource
 
-TREE_ID = re.compile(r"[0-9a-f]{40}")
+TREE_ID = lazy_pattern(r"[0-9a-f]{40}")
 ORIGIN_KEYS = frozenset(["github-repo", "local-path"])
 
 

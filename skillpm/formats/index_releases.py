@@ -11,6 +11,7 @@ from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.digest import Digest
 from skillpm.core.git_syntax import normalize_web_url
 from skillpm.core.names import SkillName, parse_skill_name, path_problem
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import is_range, parse_version
@@ -18,7 +19,7 @@ from skillpm.errors import DocumentError
 from skillpm.formats.index_schema import FORMAT, check_schema, read_version
 
 VERSIONS_SCHEMA = f"urn:skillpm:schema:skill-versions:{FORMAT}"
-TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
+TIMESTAMP = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 
 
 class Release(Value):

@@ -3,13 +3,14 @@
 import re
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import NewerDocument
 
 FORMAT = 1
-SCHEMA_PATTERN = re.compile(r"urn:skillpm:schema:([a-z-]+):([0-9]{1,9})", re.ASCII)
-VERSION_PATTERN = re.compile(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
+SCHEMA_PATTERN = lazy_pattern(r"urn:skillpm:schema:([a-z-]+):([0-9]{1,9})", re.ASCII)
+VERSION_PATTERN = lazy_pattern(r"[0-9][A-Za-z0-9_.+!-]{0,60}", re.ASCII)
 
 
 def check_schema(top: JsonNode, expected: str, *, required: bool = False) -> None:

@@ -1,12 +1,11 @@
 """Line and column of a key in a document: error messages name `skills.pdf.git`, editors open line 4, column 7."""
 
-import re
-
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.formats.json_edit import child_spans, skip_whitespace
 
-TABLE_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
-ASSIGNMENT = re.compile(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
+TABLE_HEADER = lazy_pattern(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
+ASSIGNMENT = lazy_pattern(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 MAX_KEY_LENGTH = 80
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from skillpm.core.coercion import read_triggers
 from skillpm.core.decoder import parse_json
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, path_problem
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
 from skillpm.core.text import HIDDEN, one_line, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -21,7 +22,7 @@ from skillpm.formats.manifest import document_kind
 
 GENERATED_MARKER = '"$schema": "urn:skillpm:schema:registry:'
 # Names of Markdown files that are not skills unless a registry lists them.
-NON_SKILL_NAME = re.compile(
+NON_SKILL_NAME = lazy_pattern(
     r"(readme|changelog|licen[cs]e|copying|contributing|code[_-]of[_-]conduct)([._-][a-z]{2}([_-][a-z]{2,4})?)?",
     re.IGNORECASE,
 )

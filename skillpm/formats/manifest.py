@@ -4,12 +4,12 @@ Users write this file, so it is edited in place (`json_edit`) and never regenera
 JSON value here; the `requirements` package interprets it.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
 from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import closest_matches
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError, NewerDocument
@@ -17,7 +17,7 @@ from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 
 FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
-SCHEMA_NUMBER = re.compile(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
+SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3

@@ -1,20 +1,20 @@
 """Markdown files without frontmatter: derive a description, and prepend frontmatter without changing the rest."""
 
 import json
-import re
 from itertools import pairwise
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import HIDDEN, one_line
 from skillpm.formats.legacy_metadata import requirements_value
 from skillpm.formats.legacy_registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
 
 BOM = b"\xef\xbb\xbf"
-LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-NON_YAML = re.compile("[\ufffe\uffff]")
+LINK = lazy_pattern(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+NON_YAML = lazy_pattern("[\ufffe\uffff]")
 MAX_PARAGRAPH_LENGTH = 4000
 MAX_PARSED_LENGTH = 50_000  # characters: a description comes from the top of a file
-SEPARATORS = re.compile(r"[,|]")
+SEPARATORS = lazy_pattern(r"[,|]")
 
 
 def add_frontmatter(data: bytes, name: str, entry: LegacyEntry) -> bytes:

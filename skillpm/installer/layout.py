@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, DocumentError, FileError, NewerDocument
@@ -12,8 +11,7 @@ from skillpm.formats.receipt import Receipt, read_receipt
 PROJECT_FOLDER = ".agent-skills"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Value):
     """The paths of one skills directory."""
 
     directory: str

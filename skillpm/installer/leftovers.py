@@ -5,14 +5,14 @@ A document is written to `<name>.<pid>.tmp` beside it and then renamed.
 
 import errno
 import os
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.files import OS_ERROR_REASONS, discard_file, is_process_alive, remove_tree
 from skillpm.installer.layout import Layout
 
-TEMPORARY_FILE = re.compile(r"(.+)\.(\d+)\.tmp")
+TEMPORARY_FILE = lazy_pattern(r"(.+)\.(\d+)\.tmp")
 
 
 def has_leftovers(layout: Layout) -> bool:

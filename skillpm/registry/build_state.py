@@ -1,7 +1,6 @@
 """The state of a registry build: what was known before, and the result so far."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from skillpm.core.values import Value
 from skillpm.formats.registry import RegistryEntry, write_registry
@@ -16,24 +15,24 @@ class RegistryProblem(Value):
     message: str
 
 
-@dataclass(kw_only=True, slots=True)
 class BuildResult:
     """A registry as it should be, with what could not be added to it."""
 
-    entries: dict[str, RegistryEntry] = field(default_factory=dict)
-    disabled: list[str] = field(default_factory=list)
-    # Skills that are not in the registry.
-    problems: list[RegistryProblem] = field(default_factory=list)
-    # About skills that are in it. Their file stats are not recorded, so that they are read and reported again.
-    warnings: list[RegistryProblem] = field(default_factory=list)
-    # Skill -> path in the skill -> stat, for the stat cache.
-    file_stats: dict[str, Mapping[str, FileStat]] = field(default_factory=dict)
-    # Skills of which the stat cache vouches for every file.
-    intact: set[str] = field(default_factory=set)
-    # No SKILL.md was read, and the registry on disk says exactly the same.
-    is_unchanged: bool = False
-    # The digest of the legacy metadata that the receipt adds.
-    metadata_digest: str = ""
+    def __init__(self) -> None:
+        self.entries: dict[str, RegistryEntry] = {}
+        self.disabled: list[str] = []
+        # Skills that are not in the registry.
+        self.problems: list[RegistryProblem] = []
+        # About skills that are in it. Their file stats are not recorded, so that they are read and reported again.
+        self.warnings: list[RegistryProblem] = []
+        # Skill -> path in the skill -> stat, for the stat cache.
+        self.file_stats: dict[str, Mapping[str, FileStat]] = {}
+        # Skills of which the stat cache vouches for every file.
+        self.intact: set[str] = set()
+        # No SKILL.md was read, and the registry on disk says exactly the same.
+        self.is_unchanged = False
+        # The digest of the legacy metadata that the receipt adds.
+        self.metadata_digest = ""
 
     @property
     def text(self) -> str:

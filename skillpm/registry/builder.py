@@ -71,7 +71,8 @@ def build_registry(
     `receipt` is the one that will be in place then. `locate_skill`, for readers during a change, returns where a
     skill's folder currently is.
     """
-    result = BuildResult(metadata_digest=digest_legacy_metadata(receipt))
+    result = BuildResult()
+    result.metadata_digest = digest_legacy_metadata(receipt)
     if prior.stat_cache.file_stats.get("", {}).get("inherited", "") != result.metadata_digest:
         prior = prior.replace(entries={})  # the receipt adds other metadata now than when they were built
     new_skills = pending.new_skills

@@ -56,7 +56,7 @@ class Registry:
         self._registered = self._snapshot = RegistrySnapshot(
             cards={name: cards_by_name[name] for name in sorted(cards_by_name)}
         )
-        self._refresher = Refresher(Layout(directory), "")
+        self._refresher = Refresher(Layout(directory=directory), "")
         self._open_cached = functools.lru_cache(MAX_CACHED_SKILLS)(self._open)
         self._lock = threading.RLock()
 
@@ -133,7 +133,7 @@ class Registry:
         That is staging if an interrupted change has not put the skill into place yet. A change that is in progress is
         waited for, up to a second.
         """
-        layout = Layout(self.directory)
+        layout = Layout(directory=self.directory)
         if card.directory != self.directory or not os.path.exists(layout.journal):
             return card
 
@@ -146,7 +146,7 @@ class Registry:
 
     @property
     def _layout(self) -> Layout:
-        return Layout(self.directory, boundary=self._boundary)
+        return Layout(directory=self.directory, boundary=self._boundary)
 
     @property
     def is_there(self) -> bool:

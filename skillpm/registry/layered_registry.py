@@ -66,7 +66,9 @@ class LayeredRegistry(Registry):
     def _find_layer(self, card: Card) -> Registry:
         """Return the registry of a skill, which may be in its directory's staging."""
         directory = card.directory
-        return next(layer for layer in self._layers if directory in {layer.directory, Layout(layer.directory).staging})
+        return next(
+            layer for layer in self._layers if directory in {layer.directory, Layout(directory=layer.directory).staging}
+        )
 
     @property
     def is_there(self) -> bool:

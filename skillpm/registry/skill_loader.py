@@ -40,7 +40,7 @@ def _read_card_file(card: Card, directory: str) -> bytes:
         except OSError as error:
             return error, False
 
-    result = read_until_consistent(Layout(directory), read_file)
+    result = read_until_consistent(Layout(directory=directory), read_file)
     if isinstance(result, OSError):
         raise result
     return result

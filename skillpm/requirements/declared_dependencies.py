@@ -11,6 +11,7 @@ from typing import Any
 from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.limits import MAX_DEPENDENCIES
 from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, RANGE_HINT, is_range, parse_range
 from skillpm.errors import DocumentError, RefusedError
@@ -26,7 +27,7 @@ UNREAD_KEYS = frozenset(
     ["dependencies", "depends", "depends_on", "depends-on", "deps", METADATA_KEY, METADATA_KEY.replace("-", "_")]
 )
 MANIFEST_FILE = "skills.json"
-DEPENDENCY = re.compile(r"([a-z0-9-]+)\s*(?:@\s*)?(.*)", re.ASCII | re.DOTALL)
+DEPENDENCY = lazy_pattern(r"([a-z0-9-]+)\s*(?:@\s*)?(.*)", re.ASCII | re.DOTALL)
 MAX_MANIFEST_SIZE = 1_000_000
 
 

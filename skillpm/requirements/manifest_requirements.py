@@ -1,11 +1,11 @@
 """The requirements of a manifest: the value of each name under `skills` and `overrides`, as a source."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError, UsageError
@@ -14,7 +14,7 @@ from skillpm.requirements.source import BundledSource, IndexSource, Source, read
 from skillpm.requirements.specifier import parse_specifier
 
 # Meant as a range, valid or not, so that the error explains ranges: npm separates parts by spaces and `||`.
-RANGE_LIKE = re.compile(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
+RANGE_LIKE = lazy_pattern(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
 
 
 def read_requirements(manifest: Manifest) -> dict[SkillName, Source]:

@@ -7,13 +7,14 @@ import re
 
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
 from skillpm.core.names import SKILL_FILES, path_problem
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 from skillpm.requirements.source import GitSource, RefKind
 from skillpm.requirements.specifier_hints import EXAMPLES
 
 DEFAULT_REF = "HEAD"  # the default branch, which is what a source without a ref means
-SHORTHAND = re.compile(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
+SHORTHAND = lazy_pattern(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
 
 
 def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:

@@ -5,6 +5,7 @@ import re
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, SCP_URL, normalize_web_url
 from skillpm.core.names import is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import is_range
@@ -25,10 +26,10 @@ from skillpm.requirements.source import (
 )
 from skillpm.requirements.specifier_hints import EXAMPLES, mistake_hint
 
-NAMED_SKILL = re.compile(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
+NAMED_SKILL = lazy_pattern(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
-FORGE_PAGE = re.compile(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
-GIT_SUFFIX = re.compile(r"\.git(?:@|/?$)")
+FORGE_PAGE = lazy_pattern(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
+GIT_SUFFIX = lazy_pattern(r"\.git(?:@|/?$)")
 FORGE_PREFIXES = {"github:": "github.com", "gitlab:": "gitlab.com"}
 
 

@@ -6,18 +6,19 @@ from shlex import quote
 
 from skillpm.core.git_syntax import is_ref
 from skillpm.core.names import is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
-SKILL_WITH_SUFFIX = re.compile(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
+SKILL_WITH_SUFFIX = lazy_pattern(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
 # After a second `@`: more likely a branch or a tag than another skill.
-REF_LIKE = re.compile(r"main|master|trunk|head|dev|develop|next|stable|latest|release|v?[0-9].*", re.ASCII)
+REF_LIKE = lazy_pattern(r"main|master|trunk|head|dev|develop|next|stable|latest|release|v?[0-9].*", re.ASCII)
 SHORTHAND = r"(?:git(?:hub|lab):)?[\w-]+/[\w.-]+"
-REPOSITORY_WITH_SUFFIX = re.compile(rf"({SHORTHAND}(?:/[^@#:\s]+)?)@(\S+)", re.ASCII)
-REPOSITORY_WITH_COLON = re.compile(rf"({SHORTHAND}):/?([^@#:\s]+)", re.ASCII)
-TWO_HASHES = re.compile(rf"({SHORTHAND})#([^#@\s]+)#([a-z0-9-]+)", re.ASCII)
-GIST = re.compile(r"(?:https?://)?(gist\.github\.com/[\w-]+/[0-9a-f]+)/?", re.ASCII)
+REPOSITORY_WITH_SUFFIX = lazy_pattern(rf"({SHORTHAND}(?:/[^@#:\s]+)?)@(\S+)", re.ASCII)
+REPOSITORY_WITH_COLON = lazy_pattern(rf"({SHORTHAND}):/?([^@#:\s]+)", re.ASCII)
+TWO_HASHES = lazy_pattern(rf"({SHORTHAND})#([^#@\s]+)#([a-z0-9-]+)", re.ASCII)
+GIST = lazy_pattern(r"(?:https?://)?(gist\.github\.com/[\w-]+/[0-9a-f]+)/?", re.ASCII)
 # The commands that users paste together with their SPEC.
 COMMANDS = (("skillpm", "install"), ("skillpm", "add"), ("npx", "skills", "add"), ("skills", "add"))
 NON_REPOSITORY_PREFIXES = (".", "/", "~", "link:", "bundled:", "git+")

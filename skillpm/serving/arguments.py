@@ -11,7 +11,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-PLACEHOLDER = re.compile(
+from skillpm.core.patterns import lazy_pattern
+
+PLACEHOLDER = lazy_pattern(
     r"(?<!\\)(?P<slashes>\\*)\$(?:ARGUMENTS\[(?P<index>\d{1,3})\]|ARGUMENTS\b|(?P<short>\d{1,3})(?!\w)|(?P<name>[A-Za-z_]\w*))"
 )
 

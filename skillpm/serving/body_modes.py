@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from skillpm.core.code_fences import classify_lines
+from skillpm.core.patterns import lazy_pattern
 
 Mode = Literal["full", "compact", "toon"]
 MODES: tuple[str, ...] = get_args(Mode)
 MAX_LENGTH = 50_000
 TRUNCATED_NOTE = "\n\n[... truncated ...]"
 REMOVED_NOTE = "[code example removed]"
-HEADING = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
-EXAMPLE = re.compile(r"## Example", re.IGNORECASE)
+HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:\s|$)")
+EXAMPLE = lazy_pattern(r"## Example", re.IGNORECASE)
 JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 
 

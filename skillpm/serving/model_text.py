@@ -5,9 +5,10 @@ The result has no hidden characters and no terminal control sequences, and canno
 
 import re
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, one_line
 
-CLOSING_TAG = re.compile(r"<(\s*/\s*(?:skill|available_skills))", re.IGNORECASE)
+CLOSING_TAG = lazy_pattern(r"<(\s*/\s*(?:skill|available_skills))", re.IGNORECASE)
 
 
 def sanitize_text(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillpm.core.names import is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.skillmd.block_repair import quote_scalar
@@ -20,7 +21,7 @@ from skillpm.skillmd.skill import KEY_PREFIX, Skill, read_skill
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 BOM = b"\xef\xbb\xbf"
-LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
+LINE = lazy_pattern(r"([^\r\n]*)(\r\n|\r|\n|$)")
 MAX_PASSES = 50
 # Fields that are also read under `metadata`.
 MOVABLE_FIELDS = frozenset(["version", "category", "triggers", "trigger", "tags", "requires", "homepage", "author"])

@@ -8,17 +8,18 @@ over the lines below it, and uneven indentation does not say to what a line belo
 import re
 from collections.abc import Sequence
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 
 # A dash or a key, and the rest of its line.
-ENTRY = re.compile(r"""(-|(?:[\w@./+-]+|"[^"]*"|'[^']*')[ \t]*:)(?:[ \t]+(.*)|)$""")
-QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
-PLAIN_FLOW_LIST = re.compile(r"""\[([^\[\]{}"'#]*)\]""")
+ENTRY = lazy_pattern(r"""(-|(?:[\w@./+-]+|"[^"]*"|'[^']*')[ \t]*:)(?:[ \t]+(.*)|)$""")
+QUOTED = lazy_pattern(r"""'([^']*)'|"([^"]*)\"""")
+PLAIN_FLOW_LIST = lazy_pattern(r"""\[([^\[\]{}"'#]*)\]""")
 # `[a] b` is text, but a bracket that is open, or closed at the end, is a damaged list or object; so is `- a`.
-COLLECTION = re.compile(r"\[[^\]]*|\[.*\]|\{[^}]*|\{.*\}|-\s.*", re.DOTALL)
+COLLECTION = lazy_pattern(r"\[[^\]]*|\[.*\]|\{[^}]*|\{.*\}|-\s.*", re.DOTALL)
 UNCLOSED_QUOTE = "found unexpected end of stream"  # as PyYAML reports it
 # Text that could also be quoted, a damaged list or object, an anchor, a tag, an alias, or followed by a comment.
-TWO_READINGS = re.compile(r"""["'&!]|[-?]\s|[\[{](?![^\[\]{}]*[\]}]\s)|\*[\w-]+$|.*\s#""")
+TWO_READINGS = lazy_pattern(r"""["'&!]|[-?]\s|[\[{](?![^\[\]{}]*[\]}]\s)|\*[\w-]+$|.*\s#""")
 
 
 class UnreadableBlock(Exception):

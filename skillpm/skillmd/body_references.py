@@ -4,11 +4,11 @@ The patterns are those of the loaders that introduced the notation. They are wri
 and `\s` differs from Python's in a few characters. Commands are only listed; skillpm never runs them.
 """
 
-import re
+from skillpm.core.patterns import lazy_pattern
 
 WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-FILE_REFERENCE = re.compile(rf"(?<![A-Za-z0-9_`])@(\.?[^{WHITESPACE}`,.]*(?:\.[^{WHITESPACE}`,.]+)*)")
-SHELL_COMMAND = re.compile(r"!`([^`]+)`")
+FILE_REFERENCE = lazy_pattern(rf"(?<![A-Za-z0-9_`])@(\.?[^{WHITESPACE}`,.]*(?:\.[^{WHITESPACE}`,.]+)*)")
+SHELL_COMMAND = lazy_pattern(r"!`([^`]+)`")
 
 
 def find_file_references(body: str) -> tuple[str, ...]:

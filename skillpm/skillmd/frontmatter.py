@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from skillpm.core.conflict_markers import RESOLVE_HINT
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.skillmd.findings import Finding, not_loadable
@@ -15,10 +16,10 @@ MAX_FILE_SIZE = 1_000_000  # bytes
 MAX_BLOCK_SIZE = 64_000  # bytes
 MAX_TOML_SIZE = 8_000  # bytes; tomllib takes cubic time for a long dotted key: 20 seconds for 64 kB
 # Three characters, not four: `----` is a rule of Markdown.
-OPENING = re.compile(r"\s*(---(?!-)|\+\+\+(?!\+))([^\n]*)\n")
+OPENING = lazy_pattern(r"\s*(---(?!-)|\+\+\+(?!\+))([^\n]*)\n")
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
-KEY_LINE = re.compile(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
-TOML_LINE = re.compile(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
+KEY_LINE = lazy_pattern(r"""(["']?)([^\s:"'=\[#][^:"'=]*)\1[ \t]{0,9}[:=]""")
+TOML_LINE = lazy_pattern(r"""\s*(?:\[[^\]]+\]\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)""")
 
 
 class Frontmatter(Value):

@@ -6,11 +6,12 @@ The body is only read when the skill is loaded.
 import re
 from typing import NamedTuple
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import one_line
 from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
 
 HEAD_SIZE = 16_384  # bytes; nearly all frontmatter is much shorter, and for the rest the whole file is read
-OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(---(?!-)|\+\+\+(?!\+))[^\r\n]*[\r\n]")
+OPENING = lazy_pattern(rb"(?:\xef\xbb\xbf)?\s*(---(?!-)|\+\+\+(?!\+))[^\r\n]*[\r\n]")
 CLOSING = {
     fence: re.compile(rb"[\r\n]" + re.escape(fence) + rb"[ \t]*(?=[\r\n])") for fence in (b"---", b"+++")
 }  # fmt: skip

@@ -6,11 +6,11 @@ line. The valid keys next to an invalid one keep their values, nested ones too (
 cannot be read is left out: values are never made up from its lines.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.skillmd.block_repair import (
     ENTRY,
@@ -26,9 +26,9 @@ from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it without quotes"
 TABS_REPAIR = "the indentation has tabs, which YAML does not allow; they were read as spaces"
 STRAY_REPAIR = "this line and those below it belong to no key, and are ignored"
-TOP_KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
-BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?")
-CONFLICT_MARKER = re.compile(r"(<{7}|={7}|>{7})(\s|$)")
+TOP_KEY = lazy_pattern(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
+BLOCK_SCALAR = lazy_pattern(r"[|>][-+0-9]*\s*(?:#.*)?")
+CONFLICT_MARKER = lazy_pattern(r"(<{7}|={7}|>{7})(\s|$)")
 # Fields that are text by the specification, so that the lines below them are more of it.
 TEXT_FIELDS = frozenset(["name", "description", "license", "compatibility"])
 

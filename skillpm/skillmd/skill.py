@@ -12,6 +12,7 @@ from typing import Any
 
 from skillpm.core.coercion import read_triggers, to_metadata, to_text, to_tools, to_words
 from skillpm.core.names import is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
 from skillpm.core.text import estimate_tokens, one_line, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -19,8 +20,8 @@ from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.frontmatter import decode_text, find_key_lines, read_frontmatter
 
 KEY_PREFIX = "mcp-"
-SERVER_NAME = re.compile(r"[A-Za-z0-9@][\w.@/-]{0,63}", re.ASCII)
-COMMAND_NAME = re.compile(r"[A-Za-z0-9_./@][\w./@+-]*", re.ASCII)
+SERVER_NAME = lazy_pattern(r"[A-Za-z0-9@][\w.@/-]{0,63}", re.ASCII)
+COMMAND_NAME = lazy_pattern(r"[A-Za-z0-9_./@][\w./@+-]*", re.ASCII)
 
 
 class McpServer(Value):

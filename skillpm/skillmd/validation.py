@@ -25,6 +25,7 @@ from skillpm.core.names import (
     path_problem,
     suggest_skill_name,
 )
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.index_schema import version_problem
@@ -147,8 +148,8 @@ def _check_compatibility(values: Mapping[str, Any], line: int) -> Iterator[Findi
 
 RECOMMENDED_MAX_TOKENS = 5_000
 # No repeated class matches the character with which a match starts, so a megabyte of brackets takes linear time.
-MARKDOWN_LINK = re.compile(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
-FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
+MARKDOWN_LINK = lazy_pattern(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
+FENCE = lazy_pattern(r"^[ \t]*(```+|~~~+)")
 
 
 def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:

@@ -10,11 +10,12 @@ from typing import Any
 
 import yaml
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.skillmd.findings import Finding
 
 MAX_DEPTH = 20
-SURROGATES = re.compile("[\ud800-\udfff]")
+SURROGATES = lazy_pattern("[\ud800-\udfff]")
 NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
 # libyaml's parser without PyYAML's composer. Without libyaml, the Python parser yields the same events, slower.
 PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)

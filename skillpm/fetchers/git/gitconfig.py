@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from skillpm.cachedir import retry_if_emptied
 from skillpm.core.git_syntax import server_of
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError
@@ -20,7 +21,7 @@ USED_SETTINGS = r"^(credential\.|http\.|url\..*\.insteadof$|core\.sshcommand$|sa
 # Also in the form `http.<url>.followRedirects`.
 OVERRIDDEN_SETTINGS = (".followredirects", ".lowspeedlimit", ".lowspeedtime")
 # Variables that locate the user's configuration, or hold some of it; none that names a repository (`GIT_DIR`).
-CONFIG_VARIABLES = re.compile(
+CONFIG_VARIABLES = lazy_pattern(
     r"GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)|GIT_EXEC_PATH", re.ASCII
 )
 

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Collection, Mapping
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
 
@@ -29,7 +30,7 @@ def find_commit_with_tree(repository: Repository, ref: str, path: str, tree: str
     return next((commit for name, commit in names.items() if ids[name] == tree), "")
 
 
-COMMITTER_LINE = re.compile(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
+COMMITTER_LINE = lazy_pattern(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
 
 
 def read_commit_times(repository: Repository, commits: Collection[str]) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
@@ -30,7 +31,7 @@ from skillpm.requirements.source import GitSource
 from skillpm.settings import Settings
 
 # docs/formats.md, "skills.json, the manifest": the forms of a version tag.
-TAG_PATTERN = re.compile(r"(?:(?P<name>[a-z0-9-]*[a-z0-9])(?:--|-|@|/))?v?(?P<version>[0-9].*)", re.ASCII)
+TAG_PATTERN = lazy_pattern(r"(?:(?P<name>[a-z0-9-]*[a-z0-9])(?:--|-|@|/))?v?(?P<version>[0-9].*)", re.ASCII)
 BATCH_SIZE = 2_000  # folders: one request for each batch, whose file lists must fit into memory
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, host_of, is_insecure, server_of
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError
@@ -13,7 +14,7 @@ from skillpm.fetchers.git.gitconfig import GitConfig, build_environment, token_s
 from skillpm.settings import Settings
 
 # Git's own rule for `user@host:path`: a colon before the first slash. `ext::` is a transport helper, not a host.
-SCP_ADDRESS = re.compile(r"[^/:]+:(?!:)", re.ASCII)
+SCP_ADDRESS = lazy_pattern(r"[^/:]+:(?!:)", re.ASCII)
 WEB_SCHEMES = ("https", "http")
 
 

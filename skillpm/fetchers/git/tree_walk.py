@@ -3,11 +3,11 @@
 A few small tree objects can describe billions of paths: each tree may contain the next one many times.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skillpm.core.file_tree import SourceEntry
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
 from skillpm.fetchers.git.objects import EXECUTABLE, GITLINK, KIND_MASK, LINK, TREE, CacheDamaged, ObjectReader
@@ -19,7 +19,7 @@ MAX_TREE_BYTES = 50_000_000
 MAX_PARSED_BYTES = 2_000_000  # of trees that are kept as parsed, which takes ten times their size
 MAX_DEPTH = 32
 MAX_ENTRY_LENGTH = 5000
-OCTAL_MODE = re.compile(rb"[0-7]{1,6}")
+OCTAL_MODE = lazy_pattern(rb"[0-7]{1,6}")
 
 
 class TreeTooLarge(Exception):

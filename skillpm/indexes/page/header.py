@@ -1,14 +1,14 @@
 """The header of the HTML catalog: its generator, and a digest of the index that it shows."""
 
 import hashlib
-import re
 from collections.abc import Sequence
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
 from skillpm.formats.index_releases import SkillReleases, write_releases
 
-HEADER_PATTERN = re.compile(
+HEADER_PATTERN = lazy_pattern(
     rb'<meta name="generator" content="(skillpm [^"<>]*)">\n'
     rb'<meta name="skillpm-share" content="([0-9]{1,9})">\n'
     rb'<meta name="skillpm-index" content="(sha256:[0-9a-f]{64})">'

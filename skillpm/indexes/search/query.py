@@ -4,17 +4,17 @@ A query is reduced to letters and digits, so it cannot contain FTS5 syntax: `"`,
 is an ordinary word.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 
 MAX_WORDS = 16
 MAX_WORD_LENGTH = 64
 MAX_QUERY_LENGTH = 1_000
 MIN_STEM_LENGTH = 4
-WORD_PATTERN = re.compile(r"[^\W_]+")
+WORD_PATTERN = lazy_pattern(r"[^\W_]+")
 SUFFIXES = ("ments", "ment", "ings", "ing", "ally", "ly", "ers", "er", "ies", "ed", "es", "s", "y")
 # Ignored, unless the query contains no other words.
 STOP_WORDS = frozenset(

@@ -8,12 +8,12 @@ Copies are put in place and taken away as a whole, under temporary names with a 
 """
 
 import os
-import re
 import stat
 from collections.abc import Callable
 
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
@@ -23,7 +23,7 @@ from skillpm.installer.leftovers import discard_tree
 from skillpm.installer.rename import move_path, swap_folders
 from skillpm.installer.staging import copy_folder
 
-TEMPORARY_NAME = re.compile(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
+TEMPORARY_NAME = lazy_pattern(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
 Warn = Callable[[str], None]
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from skillpm.cachedir import TAG_FILE, is_tagged
+from skillpm.core.patterns import lazy_pattern
 from skillpm.files import is_process_alive
 from skillpm.operations.cache.contents import BUCKETS, inspect_cache, scan_folder, writer_pid
 from skillpm.operations.cache.prune import PruneResult, check_is_cache, remove_entries
 from skillpm.settings import Settings
 
-GIT_WORK_DIR = re.compile(r"empty|config-[0-9a-f]{12}", re.ASCII)
+GIT_WORK_DIR = lazy_pattern(r"empty|config-[0-9a-f]{12}", re.ASCII)
 
 
 def clean(settings: Settings, *, dry_run: bool = False) -> PruneResult:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import variant_of
@@ -22,13 +23,13 @@ from skillpm.store import Proofs, Store
 
 Bucket = Literal["store", "git", "http", "search", "proofs"]
 BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search", "proofs": "proofs"}
-STORE_ENTRY_NAME = re.compile(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
-HTTP_RESPONSE_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
-CATALOG_NAME = re.compile(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
+STORE_ENTRY_NAME = lazy_pattern(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
+HTTP_RESPONSE_NAME = lazy_pattern(r"[0-9a-f]{64}", re.ASCII)
+CATALOG_NAME = lazy_pattern(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
 # Files that a process writes and then renames, or unlinks right after opening; the name contains the process id.
-TEMPORARY_NAME = re.compile(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
-FORMAT_DIR_NAME = re.compile(r"v(\d{1,9})", re.ASCII)
-LOCK_NAME = re.compile(r"[0-9a-f]{32}\.lock", re.ASCII)
+TEMPORARY_NAME = lazy_pattern(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
+FORMAT_DIR_NAME = lazy_pattern(r"v(\d{1,9})", re.ASCII)
+LOCK_NAME = lazy_pattern(r"[0-9a-f]{32}\.lock", re.ASCII)
 PUBLISH_LOCK_DIR = "publishing"
 
 

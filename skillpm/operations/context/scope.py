@@ -140,7 +140,7 @@ def resolve_project_scope(settings: Settings, folder: str) -> Scope:
 
 def user_scope(settings: Settings) -> Scope:
     """Return user scope."""
-    layout = Layout(settings.skills_home, scope_flag=" -g")
+    layout = Layout(directory=settings.skills_home, scope_flag=" -g")
     if os.path.islink(layout.internal_dir):
         raise ConflictError(
             f"{layout.internal_dir} is a link", hint="skillpm keeps its own files there; remove the link"
@@ -156,7 +156,9 @@ def user_scope(settings: Settings) -> Scope:
 
 def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
     """Return the scope of a project. Raises `ConflictError` if its skills directory is a link to outside."""
-    layout = Layout(os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag)
+    layout = Layout(
+        directory=os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag
+    )
     _refuse_escaping_links(layout, root)
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
     for path in (manifest, lockfile):
@@ -180,7 +182,7 @@ def folder_scope(settings: Settings, folder: str) -> Scope:
     root, name = os.path.split(directory)
     if name == PROJECT_FOLDER and os.path.isfile(os.path.join(root, MANIFEST)):
         return project_scope(settings, root)
-    layout = Layout(directory)
+    layout = Layout(directory=directory)
     _refuse_escaping_links(layout, directory)
     manifest, lockfile = os.path.join(layout.internal_dir, MANIFEST), os.path.join(layout.internal_dir, LOCKFILE)
     return Scope(kind="project", root=directory, layout=layout, manifest=manifest, lockfile=lockfile)

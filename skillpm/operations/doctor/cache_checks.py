@@ -1,9 +1,9 @@
 """Checks of the cache: whether it is writable, and whether its content is intact."""
 
 import os
-import re
 from collections.abc import Iterator
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.limits import GitLimits
@@ -15,7 +15,7 @@ from skillpm.operations.context.runtime import is_writable
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.store import is_intact
 
-URL_PATTERN = re.compile(r'\turl = "([^"\\]+)"\n')
+URL_PATTERN = lazy_pattern(r'\turl = "([^"\\]+)"\n')
 FIX_HINT = "`skillpm doctor --fix` removes it; it is fetched again when needed"
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from skillpm.core.decoder import parse_json
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.files import read_text
@@ -12,7 +13,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import MANIFEST, Scope, find_scope, project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 
-VARIABLE_PATTERN = re.compile(r"SKILLPM_[A-Z_]+", re.ASCII)
+VARIABLE_PATTERN = lazy_pattern(r"SKILLPM_[A-Z_]+", re.ASCII)
 
 
 class Diagnostic(Value):

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 
 from skillpm.agent_hosts.known_agents import find_agents
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.process import GitProcesses
@@ -28,7 +29,7 @@ KNOWN_VARIABLES = (
     "SKILLPM_MAX_DOWNLOAD", "SKILLPM_MAX_INDEX", "SKILLPM_MAX_CATALOGUE", "SKILLPM_MAX_SKILLS",
     "SKILLPM_MAX_RELEASES", "SKILLPM_EXCLUDE_NEWER",
 )  # fmt: skip
-INDEX_VARIABLE = re.compile(r"SKILLPM_INDEX_\w+_(?:TOKEN|URL)", re.ASCII)
+INDEX_VARIABLE = lazy_pattern(r"SKILLPM_INDEX_\w+_(?:TOKEN|URL)", re.ASCII)
 
 
 def check_environment(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -95,7 +96,7 @@ def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Find a second skills directory or manifest of the user, ignored because of environment variables."""
     settings = doctor.settings
     default = os.path.join(settings.home, ".agent-skills")
-    if _is_different_path(default, settings.skills_home) and os.path.lexists(Layout(default).receipt):
+    if _is_different_path(default, settings.skills_home) and os.path.lexists(Layout(directory=default).receipt):
         message = f"you have two skills directories: {settings.skills_home} is used, {default} is ignored"
         yield _note(message, hint="unset SKILLPM_HOME, or merge the two")
     default = os.path.join(settings.home, ".config", "skillpm")

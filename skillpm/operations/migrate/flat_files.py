@@ -26,7 +26,7 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
     from skillpm.installer.migration.migration_planner import find_skill_candidates  # noqa: PLC0415
     from skillpm.installer.migration.scanner import load_legacy_registry, scan_flat_files  # noqa: PLC0415
 
-    layout = Layout(directory)
+    layout = Layout(directory=directory)
     try:
         return sorted(
             find_skill_candidates(

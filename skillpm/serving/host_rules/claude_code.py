@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.jsonc import parse_jsonc
+from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import read_text
 from skillpm.serving.permissions import Action, Layer, Rule
 from skillpm.settings import Settings
 
 MANAGED_FOLDERS = {"darwin": "/Library/Application Support/ClaudeCode", "win32": r"C:\Program Files\ClaudeCode"}
-TOOL_RULE = re.compile(r"([^(]+)\((.*)\)", re.DOTALL)
+TOOL_RULE = lazy_pattern(r"([^(]+)\((.*)\)", re.DOTALL)
 # The values of `skillOverrides`, each with whether the model is refused.
 OVERRIDES = {"on": False, "name-only": False, "user-invocable-only": True, "off": True}
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError
 from skillpm.serving.permissions import Layer, Rule, is_action
@@ -19,9 +20,9 @@ PERMISSION = "skill"  # the name of this permission; a rule names it by a patter
 PRIMARY_AGENTS, SUBAGENTS = ("build", "plan"), ("general", "explore", "compaction", "title", "summary")
 DENYING_AGENTS = frozenset(SUBAGENTS[1:])
 # JavaScript puts such keys before all others of an object.
-ARRAY_INDEX = re.compile("0|[1-9][0-9]{0,8}")
+ARRAY_INDEX = lazy_pattern("0|[1-9][0-9]{0,8}")
 # `description: Use when: asked` is invalid YAML; OpenCode then takes the value as text.
-UNQUOTED_COLON = re.compile(r"^([a-zA-Z_]\w*+)[ \t]*+:[ \t]*+(?!['\"\n])(.*:.*)$", re.MULTILINE | re.ASCII)
+UNQUOTED_COLON = lazy_pattern(r"^([a-zA-Z_]\w*+)[ \t]*+:[ \t]*+(?!['\"\n])(.*:.*)$", re.MULTILINE | re.ASCII)
 
 # What a document defines; in place of each action, a pair of the action and its location.
 Config = dict[str, Any]

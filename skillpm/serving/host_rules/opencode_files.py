@@ -1,12 +1,12 @@
 """The files in which OpenCode 1.18 finds its configuration, in the order in which it merges them."""
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from skillpm.core.jsonc import parse_jsonc
+from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import OS_ERROR_REASONS, read_text
 from skillpm.installer.escaping_links import find_repository_root
@@ -24,7 +24,7 @@ FILE_NAMES = ("opencode.json", "opencode.jsonc")
 MANAGED_FOLDERS = {"darwin": "/Library/Application Support/opencode", "win32": r"C:\ProgramData\opencode"}
 AGENT_FOLDERS, MODE_FOLDERS = ("agent", "agents"), ("mode", "modes")
 MAX_FOLDERS = 1000  # below a folder of agents: a link to `/` would be searched for minutes
-ENVIRONMENT_REFERENCE = re.compile(r"\{env:([^}]+)\}")
+ENVIRONMENT_REFERENCE = lazy_pattern(r"\{env:([^}]+)\}")
 
 
 class Place(NamedTuple):
