@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.reports import recorded_properties
 
 
 @pytest.fixture
@@ -22,12 +23,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reported = [
-        pair
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.getreports(outcome)
-        for pair in getattr(report, "user_properties", ())
-    ]
+    reported = recorded_properties(terminalreporter)
     for line in [line for key, line in reported if key == "crowd"]:
         terminalreporter.write_line(f"crowd, {line}")
     for name, changes, refused, wrong in [row for key, row in reported if key == "refusals"]:

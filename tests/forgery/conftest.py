@@ -2,14 +2,11 @@
 
 from typing import Any
 
+from kit.reports import recorded_properties
+
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reported = [
-        pair
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.getreports(outcome)
-        for pair in getattr(report, "user_properties", ())
-    ]
+    reported = recorded_properties(terminalreporter)
     for title, key in (("forged state", "forgeries"), ("forged lockfile", "lock forgeries")):
         rows = sorted(row for name, row in reported if name == key)
         if not rows:

@@ -3,10 +3,10 @@
 import copy
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from forgery.lock_world import CACHES, LockWorld, Project, digest_of
+from forgery.report import Report
 from kit import GitError, Result
 
 COMMANDS = (("sync", "--frozen"), ("sync",))
@@ -33,16 +33,6 @@ TOGETHER = (
     *(("url", "sha256"), ("url", "sha256", "digest"), ("index", "url", "sha256", "digest"), ("sha256", "digest")),
     *(("url", "sha256", "digest", "version"), ("path", "digest"), ("bundled", "digest")),
 )
-
-
-@dataclass
-class Report:
-    """What was tried and what came of it."""
-
-    forgeries: int = 0
-    commands: int = 0
-    refused: int = 0
-    wrong: list[str] = field(default_factory=list)
 
 
 def forged_entries(world: LockWorld, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

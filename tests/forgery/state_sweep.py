@@ -4,11 +4,11 @@ import json
 import random
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from forgery.documents import BELOW_JOURNAL, bind, forge
+from forgery.report import Report
 from forgery.world import HERE, World, Worlds
 from kit import Result
 
@@ -27,16 +27,6 @@ WRITERS: tuple[tuple[str, ...], ...] = (
 )
 KEEP_DOCUMENTS = {("sync", "--frozen"), ("sync",)}
 TIMEOUT = 30
-
-
-@dataclass
-class Report:
-    """What was tried and what came of it."""
-
-    forgeries: int = 0
-    commands: int = 0
-    refused: int = 0
-    wrong: list[str] = field(default_factory=list)
 
 
 class ForgedState:

@@ -9,8 +9,9 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
-from forgery.lock_sweep import Report, attempt, forged_entries
+from forgery.lock_sweep import attempt, forged_entries
 from forgery.lock_world import REQUIREMENTS, LockWorld
+from forgery.report import Report
 from kit import GitServer
 
 pytestmark = pytest.mark.slow

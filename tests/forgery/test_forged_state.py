@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 from forgery.documents import PLACES
-from forgery.state_sweep import ForgedState, Report
+from forgery.report import Report
+from forgery.state_sweep import ForgedState
 
 pytestmark = pytest.mark.slow
 
