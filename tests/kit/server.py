@@ -60,8 +60,8 @@ class GitServer(ServerBehavior):
     def close(self) -> None:
         """Close all connections, including stalled ones, and wait for the threads to end."""
         self._listener.shutdown()
-        self.stall = False
         self._listener.close_connections()
+        self.stall = False  # only now: a stalled request would be answered before its connection is closed
         self._listener.server_close()
         self._thread.join()
 
