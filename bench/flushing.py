@@ -62,6 +62,7 @@ def installed(sandbox: Sandbox, fsync: str) -> float:
 
 def changes_of_nothing(sandbox: Sandbox) -> list[str]:
     """Give what a sync with nothing to do changes or flushes, and whatever it opens for writing."""
+    sandbox.run("sync", check=True)  # prepares its answer in the cache
     log = sandbox.root / "calls"
     subprocess.run(
         ["strace", "-f", "-o", str(log), "-e", f"trace={CHANGING},open,openat,creat", *sandbox.command, "sync"],

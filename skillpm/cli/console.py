@@ -87,22 +87,23 @@ class Console:
         self.uses_stderr_color = color and sys.stderr.isatty()
         hides_progress = as_json or quiet or verbose
         self._progress = None if hides_progress else TaskProgress(is_terminal=sys.stderr.isatty())
+        # What was printed so far: the descriptor, 1 or 2, and the text.
+        self.transcript: list[tuple[int, str]] = []
 
     def print_json(self, value: Any) -> None:
         """Print a value as JSON; nothing else may be printed to stdout."""
         text = dump_json(value)
         begin_output()
-        click.echo(text)
+        self._print(text)
 
     def print_line(self, text: str = "", **style: Any) -> None:
         """Print a line to stdout; `style` is what `click.style` takes."""
         text = escape_controls(text)
-        click.echo(click.style(text, **style) if style and self.uses_color else text)
+        self._print(click.style(text, **style) if style and self.uses_color else text)
 
     def print_lines(self, lines: Iterable[str]) -> None:
         """Print many unstyled lines to stdout."""
-        sys.stdout.write(escape_controls("\n".join(lines)) + "\n")
-        sys.stdout.flush()  # keeps messages on stderr below them where both go to one file (`> log 2>&1`)
+        self._print(escape_controls("\n".join(lines)))
 
     def print_wrapped(self, text: str, *, indent: int = 2, **style: Any) -> None:
         """Print a line to stdout, wrapped in a terminal."""
@@ -119,7 +120,7 @@ class Console:
         if not self.quiet and not self.as_json:
             self._stop_progress()
             for line in wrap_text(escape_controls(redact_credentials(text)), indent=indent):
-                click.echo(line, err=True)
+                self._print(line, is_error=True)
 
     def start_task(self, what: str) -> None:
         """Report that a task began: a spinner in a terminal; elsewhere a line, once it takes long or with `-v`."""
@@ -139,7 +140,7 @@ class Console:
             self._stop_progress()
             text = "\n".join(wrap_text(f"warning: {sanitize(message, 500)}", indent=9))
             label = click.style("warning:", fg="yellow", bold=True) if self.uses_stderr_color else "warning:"
-            click.echo(label + text.removeprefix("warning:"), err=True)
+            self._print(label + text.removeprefix("warning:"), is_error=True)
 
     def log_verbose(self, message: str) -> None:
         """Print a message to stderr if `-v` is set."""
@@ -150,6 +151,10 @@ class Console:
         """Print a message to stderr if `-vv` is set."""
         if self.verbose > 1:
             click.echo(sanitize(message, 500), err=True)
+
+    def _print(self, text: str, *, is_error: bool = False) -> None:
+        self.transcript.append((2 if is_error else 1, f"{text}\n"))
+        click.echo(text, err=is_error)
 
     def _stop_progress(self) -> None:
         if self._progress is not None:

@@ -3,6 +3,8 @@
 import signal
 import sys
 
+from skillpm.cli.prepared_answers import print_answer
+
 
 def main() -> int:
     """Run the command line of this process and return the exit code.
@@ -16,6 +18,8 @@ def main() -> int:
     handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handles_sigint:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if print_answer(sys.argv[1:]):
+        return 0
     from skillpm.cli.main import main as run  # noqa: PLC0415  (imports take most of the time of a short command)
 
     if not handles_sigint:
@@ -34,6 +38,8 @@ def _run_with_json() -> int:
     from skillpm.cli.interrupts import begin_run, handle_signals, print_interrupt  # noqa: PLC0415  (only with --json)
 
     handle_signals()
+    if print_answer(sys.argv[1:]):
+        return 0
     from skillpm.cli.main import main as run  # noqa: PLC0415
 
     try:

@@ -67,7 +67,7 @@ def read_stat_cache(path: str) -> StatCache:
 
 def write_stat_cache(path: str, file_stats: Mapping[str, Mapping[str, FileStat]]) -> None:
     """Write the stat cache. A failure is ignored: it only costs time later."""
-    trusted_before = time.time_ns() - _clock_tick()
+    trusted_before = time.time_ns() - clock_tick()
     text = json.dumps({"version": FORMAT, "at": trusted_before, "stamps": file_stats}, separators=(",", ":"))
     try:
         write_document(path, text.encode(), fsync=False)
@@ -75,6 +75,6 @@ def write_stat_cache(path: str, file_stats: Mapping[str, Mapping[str, FileStat]]
         return
 
 
-def _clock_tick() -> int:
+def clock_tick() -> int:
     """Return the longest time, in nanoseconds, in which two writes can get the same file times."""
     return int(time.clock_getres(CLOCK_REALTIME_COARSE) * 1e9) if sys.platform == "linux" else UNKNOWN_TICK

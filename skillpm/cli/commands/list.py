@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.answer_preparation import prepare_list_answer
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import (
     MAX_LISTED_NAME_WIDTH,
@@ -15,6 +16,7 @@ from skillpm.cli.text_layout import (
 )
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_rules
 from skillpm.operations.inspect.list import (
     ListedSkill,
@@ -42,10 +44,16 @@ Examples:
 @scope_options
 def command(call: Invocation, *, tokens: bool, include_hidden: bool) -> None:
     """List installed skills: name, version, state, description."""
-    listing = list_skills(call.scope)
+    scope = call.scope
+    _print_listing(call, scope, tokens=tokens, include_hidden=include_hidden)
+    prepare_list_answer(call, scope)
+
+
+def _print_listing(call: Invocation, scope: Scope, *, tokens: bool, include_hidden: bool) -> None:
+    listing = list_skills(scope)
     hidden = 0
     if not include_hidden:
-        listing, hidden = filter_denied(listing, load_rules(call.scope, call.context.settings))
+        listing, hidden = filter_denied(listing, load_rules(scope, call.context.settings))
     if call.console.as_json:
         call.console.print_json(_to_json(listing, tokens=tokens))
         return
@@ -64,7 +72,7 @@ def command(call: Invocation, *, tokens: bool, include_hidden: bool) -> None:
         call.console.print_message(f"permissions hide {hidden} more; `skillpm list --all` shows them")
     elif not listing.skills:
         # A fresh clone has a lockfile and no skills.
-        locked = len(read_project_files(call.scope, call.context).lockfile.skills)
+        locked = len(read_project_files(scope, call.context).lockfile.skills)
         next_step = f"{locked} locked: `skillpm sync` installs them" if locked else "try `skillpm install code-review`"
         call.console.print_message(f"no skills in {listing.directory}; {next_step}")
     if not call.console.quiet:

@@ -37,3 +37,7 @@ def command(call: Invocation) -> None:
     if scope.is_fallback:
         call.console.print_message("no skills.json found here or above; used the user scope (as -g does)")
     print_change(call, result)
+    if not result.is_changed:
+        from skillpm.cli.answer_preparation import prepare_sync_answer  # noqa: PLC0415  (a change prepares nothing)
+
+        prepare_sync_answer(call, scope)

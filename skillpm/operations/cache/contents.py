@@ -21,10 +21,18 @@ from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
-Bucket = Literal["store", "git", "http", "search", "proofs"]
-BUCKETS: dict[Bucket, str] = {"store": "store", "git": "git", "http": "indexes", "search": "search", "proofs": "proofs"}
+Bucket = Literal["store", "git", "http", "search", "proofs", "answers"]
+BUCKETS: dict[Bucket, str] = {
+    "store": "store",
+    "git": "git",
+    "http": "indexes",
+    "search": "search",
+    "proofs": "proofs",
+    "answers": "answers",
+}
 STORE_ENTRY_NAME = lazy_pattern(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 HTTP_RESPONSE_NAME = lazy_pattern(r"[0-9a-f]{64}", re.ASCII)
+ANSWER_NAME = lazy_pattern(r"[0-9]{4}", re.ASCII)
 CATALOG_NAME = lazy_pattern(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
 # Files that a process writes and then renames, or unlinks right after opening; the name contains the process id.
 TEMPORARY_NAME = lazy_pattern(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
@@ -74,6 +82,7 @@ def inspect_cache(settings: Settings) -> CacheContents:
         *_flat_entries(settings, "http", HTTP_RESPONSE_NAME),
         *_flat_entries(settings, "search", CATALOG_NAME),
         *_flat_entries(settings, "proofs", HTTP_RESPONSE_NAME),
+        *_flat_entries(settings, "answers", ANSWER_NAME),
         *_lock_entries(settings),
     ]
     own = _format_number(os.path.basename(settings.cache_dir)) or 0
