@@ -203,11 +203,15 @@ def test_answers_are_readable_by_their_owner_only(settled: Sandbox) -> None:
 def test_a_file_that_is_no_answer_is_ignored(settled: Sandbox, damage: str) -> None:
     settled.run("list", check=True)
     for path in (settled.cache / "v1/answers").iterdir():
-        text = path.read_bytes().replace(b"testing", b"forged!")
-        path.write_bytes(
-            text[:-20] if damage == "cut off" else text.replace(b"1", b"2", 1) if "format" in damage else text
-        )
-        if damage == "of all users":
+        parts = path.read_bytes().split(b"\0")
+        printed = 3 + 2 * int(parts[2])
+        forged = [part.replace(b"testing", b"forged!") for part in parts[printed:]]
+        path.write_bytes(b"\0".join([*parts[:printed], *forged]))
+        if damage == "cut off":
+            path.write_bytes(b"\0".join([*parts[:printed], *forged[:-2]]))
+        elif damage == "another format":
+            path.write_bytes(b"\0".join([b"2", *parts[1:printed], *forged]))
+        elif damage == "of all users":
             path.chmod(0o666)
         elif damage == "a link":
             path.rename(settled.root / path.name)
