@@ -6,14 +6,16 @@ Any change makes it read everything again: each answer here is compared with tha
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kit import Result, Sandbox, make_skill, prefix_paths
+from kit import Result, Sandbox, make_skill, prefix_paths, wait_for
 
 from skillpm.cli.answer_preparation import CannotPrepare, Watcher
 from skillpm.cli.prepared_answers import ANSWERED
+from skillpm.installer.stat_cache import UNKNOWN_TICK
 
 HERE = ".agent-skills"
 SKILL = f"{HERE}/code-review/SKILL.md"
@@ -33,6 +35,10 @@ def settled(sandbox: Sandbox) -> Sandbox:
     sandbox.run("install", "code-review", "testing", check=True)
     sandbox.write_files(prefix_paths(f"{HERE}/mine", make_skill("mine", "My own.")))
     sandbox.run("sync", check=True)
+    newest = max(path.lstat().st_ctime_ns for path in sandbox.work.rglob("*"))
+    wait_for(
+        lambda: time.time_ns() > newest + UNKNOWN_TICK
+    )  # what is younger than a tick of the clock prevents answers
     return sandbox
 
 
