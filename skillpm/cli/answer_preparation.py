@@ -137,7 +137,7 @@ class Watcher:
         if kind == "copy":
             self._watch_tree(path)
         elif os.path.isdir(path) and not os.path.islink(path):
-            raise CannotPrepare(path)  # a folder of somebody else, whose content may become the same as the skill's
+            raise CannotPrepare(path)  # not a link: its content may become the same as the skill's
         else:
             self._watch(path)
 

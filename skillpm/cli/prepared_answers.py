@@ -59,7 +59,7 @@ def print_answer(arguments: Sequence[str]) -> bool:
     if arguments == ["--version"]:
         return _write([(1, f"skillpm {__version__}\n")])
     key, folder = _read_key(arguments), _answers_folder()
-    _preparation = Preparation(key, folder) if key and folder else None
+    _preparation = Preparation(key, folder) if key and folder and not _is_in_checkout(folder) else None
     if _preparation is None:
         return False
     parts = _read_parts(_preparation.path)
@@ -142,6 +142,17 @@ def _answers_folder() -> str:
             base = f"{home}/Library/Caches"
         chosen = f"{base if os.path.isabs(base) else f'{home}/.cache'}/skillpm"
     return f"{chosen}/v1/answers" if os.path.isabs(chosen) else ""
+
+
+def _is_in_checkout(folder: str) -> bool:
+    """Return whether a folder is below the working directory's repository, which could bring a forged answer."""
+    root = here = os.getcwd()
+    while not os.path.lexists(os.path.join(root, ".git")):
+        if os.path.dirname(root) == root:
+            root = here
+            break
+        root = os.path.dirname(root)
+    return os.path.realpath(folder).startswith(os.path.join(os.path.realpath(root), ""))
 
 
 def _read_parts(path: str) -> list[str]:

@@ -270,6 +270,17 @@ def test_a_sync_with_exclude_newer_looks_at_the_time_each_time(settled: Sandbox)
     assert "click" in imports(settled, "sync")
 
 
+@pytest.mark.parametrize("folder", [".", "sub"])
+def test_a_cache_in_the_checkout_has_no_answers(settled: Sandbox, folder: str) -> None:
+    """A checkout could bring a forged one."""
+    (settled.work / "sub").mkdir()
+    inside = settled.work / ".cache"
+    for _ in range(2):
+        settled.run("list", cwd=folder, env={"SKILLPM_CACHE_DIR": str(inside)}, check=True)
+
+    assert not (inside / "v1/answers").exists()
+
+
 def test_a_copied_project_has_no_answer(settled: Sandbox, tmp_path: Path) -> None:
     """Not even at the same path and with the same cache: the copies are other files."""
     settled.run("list", check=True)
