@@ -24,10 +24,11 @@ def mask_durations(output: str) -> str:
 def test_verbose_logs_network_requests_with_their_duration(project: CommandSandbox, served: str) -> None:
     output = project.add_placeholders(project.run("install", f"{served}@pdf", "-v", check=True).stderr)
 
-    assert mask_durations(output).splitlines()[:3] == [
+    assert mask_durations(output).splitlines()[:4] == [
         "fetching URL",
-        "git fetch --depth=1 --filter=blob:none URL +HEAD:REF N ms",
-        "git fetch --filter=blob:none --stdin URL N ms",
+        "git ls-refs HEAD URL N ms",
+        "git fetch --depth=1 --filter=blob:none 1 object from URL N ms",
+        "git fetch --filter=blob:none 2 objects from URL N ms",
     ]
     assert "cat-file" not in output
 

@@ -131,15 +131,11 @@ def fetch_missing(repository: Repository, folders: Sequence[WantedFolder], limit
 
 
 def _fetch_by_id(repository: Repository, _: Sequence[WantedFolder], state: CacheState) -> None:
-    """Fetch exactly the missing objects.
-
-    For trees the filter is off and `--refetch` is on: git would omit what it believes the cache to have, and then
-    leave gaps.
-    """
+    """Fetch exactly the missing objects."""
     if state.missing_trees:
-        repository.fetch(["--no-filter", "--refetch"], ids=[*state.missing_trees, *state.missing_blobs])
+        repository.fetch_ids([*state.missing_trees, *state.missing_blobs])
     else:
-        repository.fetch(["--filter=blob:none"], ids=state.missing_blobs)
+        repository.fetch_blobs(state.missing_blobs)
 
 
 def _fetch_by_commit(repository: Repository, folders: Sequence[WantedFolder], state: CacheState) -> None:
@@ -147,10 +143,10 @@ def _fetch_by_commit(repository: Repository, folders: Sequence[WantedFolder], st
     missing = {*state.missing_trees}
     commits = sorted({want.commit for want in folders if want.tree in missing})
     if commits:
-        repository.fetch(["--depth=1", "--filter=blob:none"], commits)
+        repository.fetch_ids(commits, depth=1, object_filter="blob:none")
         state = read_cache_state(repository, folders, repository.context.settings.limits)
         if not state.missing_trees and state.missing_blobs:
-            repository.fetch(["--filter=blob:none"], ids=state.missing_blobs)
+            repository.fetch_blobs(state.missing_blobs)
 
 
 def _fetch_by_ref(repository: Repository, folders: Sequence[WantedFolder], _: CacheState) -> None:

@@ -53,7 +53,7 @@ class ObjectReader:
             args = [f"--git-dir={self._path}", "cat-file", "--batch-command"]
             processes.detail(f"{format_command(args)} (stays open)")
             self._stderr = open_anonymous_file(folder)
-            self._process = processes.start(args, environment, folder, stdin=True, stderr=self._stderr)
+            self._process = processes.start(args, environment, folder, stdin=subprocess.PIPE, stderr=self._stderr)
         return _pipes(self._process)
 
     def close(self) -> None:

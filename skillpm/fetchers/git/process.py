@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
+from typing import IO
 
 from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
@@ -123,7 +124,7 @@ class GitProcesses:
         environment: Mapping[str, str],
         folder: str,
         *,
-        stdin: bool,
+        stdin: int | IO[bytes],
         stderr: int,
         pass_fds: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
@@ -135,7 +136,7 @@ class GitProcesses:
         def start_process() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 ["git", *GIT_SETTING_OPTIONS, *args],
-                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=folder,
@@ -161,7 +162,7 @@ class GitProcesses:
         environment: Mapping[str, str],
         folder: str,
         *,
-        data: bytes | None = None,
+        data: bytes | IO[bytes] | None = None,
         deadline: GitLimits | None = None,
         server_url: str = "",
         pass_fds: Sequence[int] = (),
@@ -182,22 +183,24 @@ class GitProcesses:
         args: Sequence[str],
         environment: Mapping[str, str],
         folder: str,
-        data: bytes | None,
+        data: bytes | IO[bytes] | None,
         deadline: GitLimits | None,
         pass_fds: Sequence[int],
     ) -> bytes:
         deadline = deadline or GitLimits("git", 60.0)
         stderr = open_anonymous_file(folder)
         try:
-            child = self.start(args, environment, folder, stdin=data is not None, stderr=stderr, pass_fds=pass_fds)
+            stdin = subprocess.PIPE if isinstance(data, bytes) else data or subprocess.DEVNULL
+            child = self.start(args, environment, folder, stdin=stdin, stderr=stderr, pass_fds=pass_fds)
+            unwritten = data if isinstance(data, bytes) else None
             try:
                 limit_process(child.pid, deadline.max_bytes)
                 while True:
                     try:
-                        output, _ = child.communicate(data, timeout=POLL_INTERVAL)
+                        output, _ = child.communicate(unwritten, timeout=POLL_INTERVAL)
                         break
                     except subprocess.TimeoutExpired:
-                        data = None  # `communicate` keeps what it has not written yet
+                        unwritten = None  # `communicate` keeps what it has not written yet
                         if self.stop_event.is_set():
                             raise FetchError("interrupted") from None
                         deadline.check()

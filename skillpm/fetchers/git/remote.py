@@ -2,15 +2,18 @@
 
 import math
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 from skillpm.core.git_syntax import server_of
-from skillpm.core.text import sanitize
+from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import FetchError
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
+from skillpm.fetchers.git.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, parse_http_status
 from skillpm.fetchers.git.gitconfig import GitConfig
@@ -18,40 +21,18 @@ from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
 from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
+from skillpm.fetchers.git.response_headers import MAX_HEADER_BYTES, ResponseHeaders
 from skillpm.fetchers.git.transport import GitTarget, build_network_environment, split_url
 from skillpm.fetchers.retry import MAX_ATTEMPTS
 from skillpm.settings import Settings
 
-MAX_HEADER_BYTES = 1_000_000
-STATUS_OR_HEADER = rb"<= Recv header: (HTTP/[0-9.]+ [0-9]{3}\b|%b: *([^\r\n]+))"
 # What git appends to a repository's URL in its first request. As git itself, we follow a redirect that keeps it.
 FIRST_REQUEST = "/info/refs?service=git-upload-pack"
 MAX_REDIRECTS = 5
-
-
-class ResponseHeaders:
-    """HTTP headers that a git process receives.
-
-    Git prints the status of a failed request, but never `Retry-After` or `Location`; only its curl trace has these.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self.environment = {"GIT_TRACE_CURL": f"/dev/fd/{descriptor}", "GIT_TRACE_CURL_NO_DATA": "1"}
-
-    @property
-    def size(self) -> int:
-        """The bytes of the trace so far."""
-        return os.fstat(self.descriptor).st_size
-
-    def take(self, name: bytes) -> str:
-        """Return a header of the last response, or an empty string, and clear the trace."""
-        trace = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
-        os.ftruncate(self.descriptor, 0)
-        value = b""
-        for match in re.finditer(STATUS_OR_HEADER % name, trace, re.IGNORECASE):
-            value = match[2] or b""  # a status line begins the next response
-        return value.decode("ascii", "replace").strip()
+MAX_IDLE_CONNECTIONS = 16  # each is a process
+# Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.
+PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -70,7 +51,9 @@ def capture_headers(url: str, folder: str) -> Iterator[ResponseHeaders | None]:
 class GitContext:
     """What all repositories of a command share.
 
-    `resolved_refs` maps (URL, ref) to the commit and its tree, `tags` a URL to its tags and their commits.
+    `resolved_refs` maps (URL, ref) to the commit and its tree, `tags` a URL to its tags and their commits, and
+    `connections` a URL to the open connection that no request uses now. `unconnectable`: URLs of servers that need
+    `git fetch`.
     """
 
     def __init__(
@@ -89,6 +72,8 @@ class GitContext:
         self.folder = folder
         self.resolved_refs: dict[tuple[str, str], tuple[str, str]] = {}
         self.tags: dict[str, dict[str, str]] = {}
+        self.connections: dict[str, Connection] = {}
+        self.unconnectable: set[str] = set()
 
 
 class Remote:
@@ -103,65 +88,157 @@ class Remote:
         self.path = path
         self.context = context
         self._base_environment = environment
-        self._lock_fd = lock_fd
+        self._lock_fds = [lock_fd] if os.name == "posix" else []
         self._environment: dict[str, str] = {}
         self._headers: ResponseHeaders | None = None
         self._target: GitTarget | None = None
         self._redirect_count = 0
         self._max_bytes = context.settings.limits.download
 
+    @property
+    def can_connect(self) -> bool:
+        """Whether requests go over an open connection, as far as is known."""
+        is_http = self._find_target().url.startswith(("https:", "http:"))
+        return os.name == "posix" and is_http and self.url not in self.context.unconnectable
+
     def run(self, args: Sequence[str], data: bytes | None = None, *, stop_on: str = "") -> bytes:
         """Run a git command that contacts the server; retry if the server is busy or the connection is lost.
 
         Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """
-        context, settings = self.context, self.context.settings
-        args = [
-            "-c",
-            # In whole seconds; 0 would disable the timeout.
-            f"http.lowSpeedTime={max(1, math.ceil(settings.idle_timeout))}",
-            f"--git-dir={self.path}",
-            *args,
-        ]
-        with capture_headers(self._find_target().url, context.folder) as self._headers:
-            limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress, stop_on)
-            attempt = 1
-            while True:
-                try:
-                    return self._run_once(args, data, limits)
-                except GitFailed as failed:
-                    if stop_on and stop_on in failed.stderr:
-                        raise
-                    # The kernel kills git at the file size limit; that is the reason to report, not git's last words.
-                    self._check_progress()
-                    kinds = failed.kinds
-                    # The cache may also have been deleted under a running git, by `cache clean` or a cleaner of /tmp.
-                    if ErrorKind.CACHE_DAMAGED in kinds or not os.path.isdir(self.path):
-                        raise CacheDamaged(failed.stderr) from failed
-                    if ErrorKind.REDIRECTED in kinds and (location := self._take_header(b"location")):
-                        self._follow_redirect(location)
-                        continue
-                    if attempt == MAX_ATTEMPTS or ErrorKind.TRANSIENT not in kinds:
-                        raise
-                    limits.pause(
-                        attempt,
-                        context.processes.stop_event,
-                        status=parse_http_status(failed.stderr) or 0,
-                        retry_after=self._take_header(b"retry-after"),
-                    )
-                    attempt += 1
-                    # The part of a pack that arrived is useless, but would count as incoming data of the next attempt.
-                    remove_leftovers(self.path)
 
-    def _run_once(self, args: Sequence[str], data: bytes | None, limits: GitLimits) -> bytes:
-        headers, context = self._headers, self.context
-        environment = {**self._get_environment(), **({} if headers is None else headers.environment)}
-        pass_fds = [] if headers is None else [headers.descriptor]
-        if os.name == "posix":
-            pass_fds.append(self._lock_fd)
-        return context.processes.run(
-            args, environment, context.folder, data=data, deadline=limits, server_url=self.url, pass_fds=pass_fds
+        def run_once(limits: GitLimits) -> bytes:
+            headers, context = self._headers, self.context
+            environment = {**self._get_environment(), **({} if headers is None else headers.environment)}
+            pass_fds = [] if headers is None else [headers.descriptor]
+            return context.processes.run(
+                [*self._network_options, *args],
+                environment,
+                context.folder,
+                data=data,
+                deadline=limits,
+                server_url=self.url,
+                pass_fds=[*pass_fds, *self._lock_fds],
+            )
+
+        with capture_headers(self._find_target().url, self.context.folder) as self._headers:
+            return self._retry(run_once, stop_on)
+
+    def list_refs(self, prefixes: Sequence[str]) -> Mapping[str, RemoteRef] | None:
+        """Return the refs whose names begin with one of these prefixes; None if this server needs `git ls-remote`.
+
+        Raises as `run` does.
+        """
+        shown = prefixes[0] if len(prefixes) == 1 else pluralize(len(prefixes), "name")
+        return self._ask(lambda connection, limits: connection.list_refs(prefixes, limits), f"ls-refs {shown}")
+
+    def fetch(self, request: FetchRequest) -> Sequence[str] | None:
+        """Fetch objects into the cache; return the commits whose parents the server left out.
+
+        None if this server needs `git fetch`. Raises as `run` does.
+        """
+
+        def fetch(connection: Connection, limits: GitLimits) -> Sequence[str]:
+            with TemporaryFile(dir=self.path) as pack:
+                shallow = connection.fetch(request, pack, limits)
+                pack.seek(0)
+                self._index_pack(pack, limits)
+            return shallow
+
+        return self._ask(fetch, str(request))
+
+    def _index_pack(self, pack: IO[bytes], limits: GitLimits) -> None:
+        """Add a pack to the cache, every object checked, as `git fetch` does in a partial clone."""
+        words = ["index-pack", "--stdin", "--fsck-objects", "--promisor"]
+        args = [*PARTIAL_CLONE_OPTIONS, f"--git-dir={self.path}", *words]
+        try:
+            self.context.processes.run(
+                args, self._base_environment, self.context.folder, data=pack, deadline=limits, pass_fds=self._lock_fds
+            )
+        except GitFailed as failed:
+            if failed.stderr:
+                raise
+            # Killed by a signal, it could not print why: the words of `git fetch` for that.
+            raise GitFailed("fatal: fetch-pack: invalid index-pack output") from failed
+
+    def _ask(self, request: Callable[[Connection, GitLimits], Result], description: str) -> Result | None:
+        """Send a request over the open connection; return None if this server needs other means."""
+        context = self.context
+        if not self.can_connect:
+            return None
+
+        def ask_once(limits: GitLimits) -> Result | None:
+            connection = context.connections.pop(self.url, None) or self._start_helper()
+            self._headers = connection.headers
+            try:
+                if not (connection.features or connection.open(limits)):
+                    connection.close()
+                    context.unconnectable.add(self.url)
+                    return None
+                result = request(connection, limits)
+            except BaseException:
+                failed.callback(connection.close)  # when `_retry` has read the headers of the response
+                raise
+            if len(context.connections) < MAX_IDLE_CONNECTIONS:
+                context.connections[self.url] = connection
+            else:
+                connection.close()
+            return result
+
+        began = time.monotonic()
+        with ExitStack() as failed:
+            try:
+                return self._retry(ask_once)
+            finally:
+                took = (time.monotonic() - began) * 1000
+                context.processes.note(f"git {description} {self.url} {took:.0f} ms")
+
+    def _start_helper(self) -> Connection:
+        scheme = self._find_target().url.partition(":")[0]
+        return Connection(
+            self.context.processes,
+            [*self._network_options, f"remote-{scheme}", "origin"],
+            self._get_environment(),
+            self.context.folder,
+            self._max_bytes,
         )
+
+    @property
+    def _network_options(self) -> Sequence[str]:
+        # In whole seconds; 0 would disable the timeout.
+        idle_seconds = max(1, math.ceil(self.context.settings.idle_timeout))
+        return ["-c", f"http.lowSpeedTime={idle_seconds}", f"--git-dir={self.path}"]
+
+    def _retry(self, attempt_once: Callable[[GitLimits], Result], stop_on: str = "") -> Result:
+        context, settings = self.context, self.context.settings
+        limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress, stop_on)
+        attempt = 1
+        while True:
+            try:
+                return attempt_once(limits)
+            except GitFailed as failed:
+                if stop_on and stop_on in failed.stderr:
+                    raise
+                # The kernel kills git at the file size limit; that is the reason to report, not git's last words.
+                self._check_progress()
+                kinds = failed.kinds
+                # The cache may also have been deleted under a running git, by `cache clean` or a cleaner of /tmp.
+                if ErrorKind.CACHE_DAMAGED in kinds or not os.path.isdir(self.path):
+                    raise CacheDamaged(failed.stderr) from failed
+                if ErrorKind.REDIRECTED in kinds and (location := self._take_header(b"location")):
+                    self._follow_redirect(location)
+                    continue
+                if attempt == MAX_ATTEMPTS or ErrorKind.TRANSIENT not in kinds:
+                    raise
+                limits.pause(
+                    attempt,
+                    context.processes.stop_event,
+                    status=parse_http_status(failed.stderr) or 0,
+                    retry_after=self._take_header(b"retry-after"),
+                )
+                attempt += 1
+                # The part of a pack that arrived is useless, but would count as incoming data of the next attempt.
+                remove_leftovers(self.path)
 
     def _get_environment(self) -> Mapping[str, str]:
         if not self._environment:
@@ -212,5 +289,4 @@ class Remote:
     def _check_progress(self) -> None:
         header_bytes = 0 if self._headers is None else self._headers.size
         if measure_incoming(self.path) >= self._max_bytes or header_bytes > MAX_HEADER_BYTES:
-            hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-            raise FetchError(f"{self.url} sends more than {self._max_bytes} bytes", hint=hint)
+            raise too_many_bytes_error(self.url, self._max_bytes)

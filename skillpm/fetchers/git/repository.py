@@ -1,19 +1,20 @@
 """A remote repository and its cache: resolve refs to commits, fetch objects, read objects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from threading import Event
 from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
+from skillpm.fetchers.git.connection import FetchRequest, RemoteRef
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
 from skillpm.fetchers.git.process import build_base_environment
-from skillpm.fetchers.git.remote import GitContext, Remote
+from skillpm.fetchers.git.remote import PARTIAL_CLONE_OPTIONS, GitContext, Remote
+from skillpm.fetchers.git.repository_cache import add_shallow_commits, write_ref
 
-# Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.
-PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
 MAX_COMMIT_SIZE = 1_000_000
 MAX_TAG_DEPTH = 5
 MAX_REF_ARGUMENTS = 500
@@ -42,6 +43,12 @@ class Repository:
         self._environment = build_base_environment(settings.environ, settings.git_environ, context.config.file)
         self._remote = Remote(url, path, self._environment, context, lock_fd)
         self._reader: ObjectReader | None = None
+        self.content_arrived = Event()  # set when all files are fetched, for requests that can wait until then
+
+    @property
+    def has_one_connection(self) -> bool:
+        """Whether the requests of several threads would wait for each other, or open another connection."""
+        return self._remote.can_connect
 
     @property
     def reader(self) -> ObjectReader:
@@ -82,6 +89,25 @@ class Repository:
         self.close()
         self._remote.run(words, data or None, stop_on=stop_on)
 
+    def fetch_ids(self, ids: Iterable[str], *, depth: int = 0, object_filter: str = "", stop_on: str = "") -> None:
+        """Fetch objects by id, with all that belongs to them, less what a depth and a filter leave out.
+
+        Raises as `fetch` does.
+        """
+        request = FetchRequest(tuple(ids), depth, object_filter)
+        self.close()
+        shallow = self._remote.fetch(request)
+        if shallow is None:
+            # Without `--refetch`, git would omit what it believes the cache to have, and then leave gaps.
+            options = [f"--filter={object_filter}"] if object_filter else ["--no-filter", "--refetch"]
+            self.fetch([*([f"--depth={depth}"] if depth else []), *options], ids=request.ids, stop_on=stop_on)
+        elif shallow:
+            add_shallow_commits(self.path, shallow)
+
+    def fetch_blobs(self, ids: Iterable[str]) -> None:
+        """Fetch file contents by id. Raises as `fetch` does."""
+        self.fetch_ids(ids, object_filter="blob:none")
+
     def fetch_all(self) -> None:
         """Fetch all branches and tags with their complete history: the last resort."""
         refs = ["+refs/heads/*:refs/skillpm-all/heads/*", "+refs/tags/*:refs/skillpm-all/tags/*"]
@@ -102,6 +128,9 @@ class Repository:
 
     def list_remote_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
         """List the server's branches and tags, all or those with these names: full name -> object id."""
+        listed = self._list_refs(names or ("refs/heads/", "refs/tags/"))
+        if listed is not None:
+            return {name: ref.id for name, ref in listed.items()}
         words = ["ls-remote", "--quiet", "--heads", "--tags", "--end-of-options", "origin", *names]
         try:
             output = self._remote.run(words).decode("utf-8", "replace")
@@ -115,16 +144,28 @@ class Repository:
         if self.context.settings.offline:
             raise OfflineError([f"the tags of {self.url}"])
         if self.url not in self.context.tags:
-            words = ["ls-remote", "--quiet", "--tags", "--end-of-options", "origin"]
-            try:
-                output = self._remote.run(words).decode("utf-8", "replace")
-            except GitFailed as failed:
-                raise translate_error(failed, self.url) from failed
-            # Git lists an annotated tag twice: first the tag object, then, with `^{}`, the commit it points at.
-            pairs = (line.split("\t") for line in output.splitlines() if "\trefs/tags/" in line)
-            commits = {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
+            commits = self._list_tag_commits()
             self.context.tags[self.url] = {name: oid for name, oid in commits.items() if is_ref(name)}
         return self.context.tags[self.url]
+
+    def _list_tag_commits(self) -> dict[str, str]:
+        listed = self._list_refs(["refs/tags/"])
+        if listed is not None:
+            return {name.removeprefix("refs/tags/"): ref.commit for name, ref in listed.items()}
+        words = ["ls-remote", "--quiet", "--tags", "--end-of-options", "origin"]
+        try:
+            output = self._remote.run(words).decode("utf-8", "replace")
+        except GitFailed as failed:
+            raise translate_error(failed, self.url) from failed
+        # Git lists an annotated tag twice: first the tag object, then, with `^{}`, the commit it points at.
+        pairs = (line.split("\t") for line in output.splitlines() if "\trefs/tags/" in line)
+        return {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
+
+    def _list_refs(self, prefixes: Sequence[str]) -> Mapping[str, RemoteRef] | None:
+        try:
+            return self._remote.list_refs(prefixes)
+        except GitFailed as failed:
+            raise translate_error(failed, self.url) from failed
 
     def resolve_commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Fetch refs (full names, `HEAD` or commit ids) without file contents; return ref -> (commit, its tree).
@@ -152,8 +193,7 @@ class Repository:
                 if self.context.settings.offline:
                     raise OfflineError([f"{self.url} at {ref}"])
                 raise missing_ref_error(ref, self.url)
-            # The first line of a commit object is `tree <id>`.
-            commits[ref] = (commit.id, commit.data[5 : commit.data.index(b"\n")].decode())
+            commits[ref] = (commit.id, _tree_of(commit))
         return commits
 
     def _peel_tags(self, names: Iterable[str]) -> dict[str, GitObject | None]:
@@ -170,16 +210,36 @@ class Repository:
         return {name: item if _is_kind(item, "commit") else None for name, item in objects.items()}
 
     def fetch_commits(self, refs: Sequence[str]) -> None:
-        """Fetch the commits and trees of refs, without file contents."""
-        specs = [f"+{ref}:{cached_ref(ref)}" for ref in refs]
+        """Fetch the commits and trees of refs, without file contents; over an open connection, only what is new."""
+        names = [ref for ref in refs if not is_commit(ref)]
+        listed = self._list_refs(names) if names else {}
         try:
-            # Thousands of tags exceed the maximum length of a command line.
-            self.fetch(["--depth=1", "--filter=blob:none"], specs[:MAX_REF_ARGUMENTS], specs[MAX_REF_ARGUMENTS:])
+            if listed is None:
+                specs = [f"+{ref}:{cached_ref(ref)}" for ref in refs]
+                # Thousands of tags exceed the maximum length of a command line.
+                options = ["--depth=1", "--filter=blob:none"]
+                self.fetch(options, specs[:MAX_REF_ARGUMENTS], specs[MAX_REF_ARGUMENTS:])
+                return
+            if absent := next((name for name in names if name not in listed), ""):
+                raise missing_ref_error(absent, self.url)
+            ids = {ref: ref if is_commit(ref) else listed[ref].id for ref in refs}
+            if new := self._find_new_ids(ids.values()):
+                self.fetch_ids(new, depth=1, object_filter="blob:none")
         except GitFailed as failed:
             # An old server (protocol v0) serves only the tips of branches and tags; a commit may be in their history.
             if ErrorKind.UNADVERTISED not in failed.kinds:
                 raise translate_error(failed, self.url) from failed
             self._fetch_history(refs)
+            return
+        for name in names:
+            write_ref(self.path, cached_ref(name), ids[name])
+
+    def _find_new_ids(self, ids: Iterable[str]) -> list[str]:
+        """Return the ids of commits and tags whose commit, or its tree, is not cached."""
+        commits = self._peel_tags(dict.fromkeys(ids))
+        trees = {oid: _tree_of(commit) for oid, commit in commits.items() if commit is not None}
+        sizes = self.reader.read_sizes(trees.values())
+        return [oid for oid in commits if oid not in trees or sizes[trees[oid]] is None]
 
     def _fetch_history(self, refs: Sequence[str]) -> None:
         try:
@@ -192,6 +252,11 @@ class Repository:
 
 def _is_kind(item: GitObject | None, kind: str) -> TypeGuard[GitObject]:
     return item is not None and item.kind == kind
+
+
+def _tree_of(commit: GitObject) -> str:
+    """Return the id of a commit's tree: the first line of the object is `tree <id>`."""
+    return commit.data[5 : commit.data.index(b"\n")].decode()
 
 
 def cached_ref(ref: str) -> str:

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
@@ -107,6 +107,23 @@ def is_empty(path: str) -> bool:
         return os.listdir(os.path.join(path, "objects")) == ["pack"] and not os.listdir(os.path.join(path, PACKS_DIR))
     except OSError:
         return False
+
+
+def write_ref(path: str, ref: str, oid: str) -> None:
+    """Let a ref of a cache repository name an object (gitrepository-layout)."""
+    _replace_file(os.path.join(path, ref), f"{oid}\n".encode())
+
+
+def add_shallow_commits(path: str, commits: Iterable[str]) -> None:
+    """Record that a cache repository does not have the parents of some commits (gitrepository-layout, `shallow`)."""
+    file = os.path.join(path, "shallow")
+    known = _read_bytes(file).decode().split() if os.path.exists(file) else []
+    _replace_file(file, "".join(f"{oid}\n" for oid in sorted({*known, *commits})).encode())
+
+
+def _replace_file(path: str, data: bytes) -> None:
+    with translate_os_errors("write to the git cache", path):
+        write_document(path, data, fsync=False)
 
 
 def remove_leftovers(path: str) -> None:

@@ -128,7 +128,7 @@ def read_skills(repository: Repository, locations: Sequence[SkillLocation]) -> M
     missing = [oid for oid, size in sizes.items() if size is None]
     if missing and not repository.context.settings.offline:
         try:
-            repository.fetch(["--filter=blob:none"], ids=missing)
+            repository.fetch_blobs(missing)
         except GitFailed as failed:
             raise translate_error(failed, repository.url) from failed
         sizes |= repository.reader.read_sizes(missing)

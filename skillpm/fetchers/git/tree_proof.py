@@ -47,6 +47,8 @@ def prove_trees(repository: Repository, pins: Mapping[SkillName, GitPin], report
             if not isinstance(error, Exception):  # an interrupt
                 repository.context.processes.stop_event.set()
             raise
+        finally:
+            repository.content_arrived.set()
         _finish(repository, fetch, unproved, reporter)
 
 
@@ -54,12 +56,14 @@ def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) ->
     """Return the trees that these commits really have at these paths, as `read_tree_id` does."""
     depth = max(0 if pin.path == "." else pin.path.count("/") + 1 for pin in pins.values())
     commits = sorted({pin.commit for pin in pins.values()})
+    if repository.has_one_connection:
+        repository.content_arrived.wait()  # the content is needed first, and is then written while the proof arrives
     # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
-    options = ["--depth=1", f"--filter=combine:tree:{depth}+blob:none"]
+    object_filter = f"combine:tree:{depth}+blob:none"
     for is_last in (False, True):
         with _open_temporary(repository) as temporary:
             try:
-                temporary.fetch(options, ids=commits, stop_on=NO_FILTER)
+                temporary.fetch_ids(commits, depth=1, object_filter=object_filter, stop_on=NO_FILTER)
                 return {name: read_tree_id(temporary, pin.commit, pin.path) for name, pin in pins.items()}
             except CacheDamaged:
                 if is_last:

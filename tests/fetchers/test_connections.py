@@ -1,0 +1,64 @@
+"""The open connection to a git server, and when `git fetch` takes its place."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from fetchers.world import Project, take_requests
+from kit import GitServer, Repository, make_skill, prefix_paths
+
+REAL_GIT = shutil.which("git")
+
+
+@pytest.fixture
+def git_without_connections(tmp_path: Path) -> str:
+    """A folder for PATH with a git whose helper knows no command but `fetch`, as git's own contract allows."""
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *" remote-http origin") '
+        "read command; echo \"error: remote-curl: unknown command '$command' from git\" >&2; exit 1;; esac\n"
+        f'exec {REAL_GIT} "$@"\n'
+    )
+    git.chmod(0o755)
+    return f"{git.parent}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize("command", ["install", "sync", "update"])
+def test_a_helper_that_cannot_stay_connected_is_replaced_by_git_fetch(
+    project: Project,
+    server: GitServer,
+    upstream: Repository,
+    git_without_connections: str,
+    command: str,
+    tmp_path: Path,
+) -> None:
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    url = server.serve("acme/skills", upstream)
+    env = {"PATH": git_without_connections}
+    if command != "install":
+        project.run("install", f"{url}@pdf", check=True)
+        project = project.clone(tmp_path / "twin")
+        upstream.write({"skills/pdf/notes.md": "New.\n"}).commit()
+        take_requests(server)
+
+    project.run(command, *([f"{url}@pdf"] if command == "install" else []), env=env, check=True)
+
+    assert take_requests(server).count("info") == 2  # each `git fetch` begins anew
+    revision = "HEAD~1" if command == "sync" else "HEAD"
+    assert project.installed_files("pdf") == upstream.read_files("skills/pdf", revision=revision)
+
+
+def test_more_servers_than_connections_may_wait(project: Project, server: GitServer, tmp_path: Path) -> None:
+    urls = []
+    for number in range(20):
+        repository = Repository.create(tmp_path / f"r{number}")
+        repository.write(make_skill(f"skill-{number}")).commit()
+        urls.append(server.serve(f"acme/r{number}", repository))
+
+    project.run("install", *urls, check=True)
+
+    for number in range(20):
+        assert project.exists(f".agent-skills/skill-{number}/SKILL.md")
