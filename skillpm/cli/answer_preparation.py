@@ -152,18 +152,19 @@ class Watcher:
     def _watch_tree(self, folder: str, layout: Layout | None = None) -> None:
         if not stat.S_ISDIR(self._watch(folder)):
             raise CannotPrepare(folder)
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if layout is not None and folder == layout.internal_dir and name in UNWATCHED:
-                continue
-            if os.path.islink(path):
-                if os.path.isdir(path):
-                    raise CannotPrepare(path)
-                self.watch_file(path)
-            elif os.path.isdir(path):
-                self._watch_tree(path, layout)
-            else:
-                self._watch(path)
+        is_internal = layout is not None and folder == layout.internal_dir
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if is_internal and entry.name in UNWATCHED:
+                    continue
+                if entry.is_symlink():
+                    if entry.is_dir():
+                        raise CannotPrepare(entry.path)
+                    self.watch_file(entry.path)
+                elif entry.is_dir():
+                    self._watch_tree(entry.path, layout)
+                else:
+                    self._watch(entry.path)
 
     def _watch_identity(self, path: str) -> None:
         try:

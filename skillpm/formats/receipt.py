@@ -1,6 +1,7 @@
 """`.skillpm/receipt.json`, the record of what skillpm installed, and so may replace or remove."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
@@ -55,8 +56,9 @@ class Receipt(Value):
         return self.copies.get(name) if installed is None else installed.digest
 
 
+@lru_cache(maxsize=2)
 def read_receipt(text: str, file: str) -> Receipt:
-    """Parse a receipt. Raises `DocumentError`, also for an unknown key.
+    """Parse a receipt. Raises `DocumentError`, also for an unknown key. Cached as `read_lockfile` is.
 
     A skill's digest follows from the hashes of its files. An entry in which it does not is left out, as if it had been
     lost: a receipt that came with a checkout must not pass other files off as the locked ones.
