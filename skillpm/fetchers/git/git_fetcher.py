@@ -235,7 +235,7 @@ class GitFetcher:
             for name, pin in pins.items()
         ]
         state = fetch_missing(repository, folders, limits)
-        repository.content_arrived.set()
+        repository.content_arrived.set()  # perhaps nothing was missing
         skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
             entries = read_entries(repository, state.entries[pin.tree, pin.files], name, self.reporter.warn)

@@ -132,20 +132,26 @@ class Remote:
         shown = prefixes[0] if len(prefixes) == 1 else pluralize(len(prefixes), "name")
         return self._ask(lambda connection, limits: connection.list_refs(prefixes, limits), f"ls-refs {shown}")
 
-    def fetch(self, request: FetchRequest) -> Sequence[str] | None:
+    def fetch(self, request: FetchRequest, on_arrival: Callable[[], None]) -> Sequence[str] | None:
         """Fetch objects into the cache; return the commits whose parents the server left out.
 
-        None if this server needs `git fetch`. Raises as `run` does.
+        None if this server needs `git fetch`. `on_arrival` is called when the connection can serve another request.
+
+        Raises as `run` does.
         """
 
-        def fetch(connection: Connection, limits: GitLimits) -> Sequence[str]:
-            with TemporaryFile(dir=self.path) as pack:
-                shallow = connection.fetch(request, pack, limits)
-                pack.seek(0)
-                self._index_pack(pack, limits)
-            return shallow
+        def receive(connection: Connection, limits: GitLimits) -> Sequence[str]:
+            pack.seek(0)
+            pack.truncate()
+            return connection.fetch(request, pack, limits)
 
-        return self._ask(fetch, str(request))
+        def index(limits: GitLimits) -> None:
+            on_arrival()
+            pack.seek(0)
+            self._index_pack(pack, limits)
+
+        with TemporaryFile(dir=self.path) as pack:
+            return self._ask(receive, str(request), then=index)
 
     def _index_pack(self, pack: IO[bytes], limits: GitLimits) -> None:
         """Add a pack to the cache, every object checked, as `git fetch` does in a partial clone."""
@@ -161,8 +167,16 @@ class Remote:
             # Killed by a signal, it could not print why: the words of `git fetch` for that.
             raise GitFailed("fatal: fetch-pack: invalid index-pack output") from failed
 
-    def _ask(self, request: Callable[[Connection, GitLimits], Result], description: str) -> Result | None:
-        """Send a request over the open connection; return None if this server needs other means."""
+    def _ask(
+        self,
+        request: Callable[[Connection, GitLimits], Result],
+        description: str,
+        then: Callable[[GitLimits], None] = lambda _: None,
+    ) -> Result | None:
+        """Send a request over the open connection; return None if this server needs other means.
+
+        `then` uses the response, and fails as a request does.
+        """
         context = self.context
         if not self.can_connect:
             return None
@@ -183,6 +197,7 @@ class Remote:
                 context.connections[self.url] = connection
             else:
                 connection.close()
+            then(limits)
             return result
 
         began = time.monotonic()

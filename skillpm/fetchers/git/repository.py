@@ -43,7 +43,7 @@ class Repository:
         self._environment = build_base_environment(settings.environ, settings.git_environ, context.config.file)
         self._remote = Remote(url, path, self._environment, context, lock_fd)
         self._reader: ObjectReader | None = None
-        self.content_arrived = Event()  # set when all files are fetched, for requests that can wait until then
+        self.content_arrived = Event()  # set by the first fetch, for requests that come second
 
     @property
     def has_one_connection(self) -> bool:
@@ -96,7 +96,7 @@ class Repository:
         """
         request = FetchRequest(tuple(ids), depth, object_filter)
         self.close()
-        shallow = self._remote.fetch(request)
+        shallow = self._remote.fetch(request, self.content_arrived.set)
         if shallow is None:
             # Without `--refetch`, git would omit what it believes the cache to have, and then leave gaps.
             options = [f"--filter={object_filter}"] if object_filter else ["--no-filter", "--refetch"]
