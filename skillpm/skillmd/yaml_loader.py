@@ -4,11 +4,9 @@
 tags are rejected during parsing: `yaml.compose` would overflow the stack before its result could be checked.
 """
 
-import re
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
-
-import yaml
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
@@ -17,8 +15,6 @@ from skillpm.skillmd.findings import Finding
 MAX_DEPTH = 20
 SURROGATES = lazy_pattern("[\ud800-\udfff]")
 NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
-# libyaml's parser without PyYAML's composer. Without libyaml, the Python parser yields the same events, slower.
-PARSER: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
 
 
 class YamlError(Exception):
@@ -35,8 +31,12 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
 
     Raises `YamlError` for anything but one plain document.
     """
+    import yaml  # noqa: PLC0415  (15 ms, which git's connections use for waiting)
+
+    # libyaml's parser without PyYAML's composer. Without libyaml, the Python parser yields the same events, slower.
+    parser: Any = getattr(yaml.cyaml, "CParser") if yaml.__with_libyaml__ else yaml.SafeLoader  # noqa: B009  (untyped)
     try:
-        return _Builder(PARSER(text).get_event, findings).read_document()
+        return _Builder(yaml, parser(text).get_event, findings).read_document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
@@ -51,7 +51,8 @@ def _line(event: Any) -> int:
 class _Builder:
     """Builds values from parser events. It calls `get_event` directly, since a generator would slow it down."""
 
-    def __init__(self, get_event: Callable[[], Any], findings: list[Finding]) -> None:
+    def __init__(self, yaml: ModuleType, get_event: Callable[[], Any], findings: list[Finding]) -> None:
+        self.yaml = yaml
         self.next_event = get_event
         self.findings = findings
         self.depth = 0
@@ -60,8 +61,8 @@ class _Builder:
         """Return the value of a stream with at most one document."""
         value: Any = None
         documents = 0
-        while not isinstance(event := self.next_event(), yaml.StreamEndEvent):
-            if isinstance(event, yaml.DocumentStartEvent):
+        while not isinstance(event := self.next_event(), self.yaml.StreamEndEvent):
+            if isinstance(event, self.yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
                     raise YamlError("more than one YAML document", _line(event))
@@ -71,11 +72,11 @@ class _Builder:
     def read_value(self, event: Any) -> Any:
         """Return the value that starts with an event."""
         kind = type(event)
-        if kind is yaml.AliasEvent or event.anchor is not None:
+        if kind is self.yaml.AliasEvent or event.anchor is not None:
             raise YamlError("anchors and aliases are not supported", _line(event))
         if event.tag is not None:
             raise YamlError("tags are not supported", _line(event))
-        if kind is yaml.ScalarEvent:
+        if kind is self.yaml.ScalarEvent:
             # The style of a plain scalar is "" from libyaml, None from the Python parser.
             text: str = event.value
             if not text.isascii() and SURROGATES.search(text):  # which the Python parser accepts
@@ -84,14 +85,14 @@ class _Builder:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise YamlError(f"nested deeper than {MAX_DEPTH}", _line(event))
-        value = self.read_mapping() if kind is yaml.MappingStartEvent else self.read_sequence()
+        value = self.read_mapping() if kind is self.yaml.MappingStartEvent else self.read_sequence()
         self.depth -= 1
         return value
 
     def read_mapping(self) -> dict[str, Any]:
         """Return the members of a mapping."""
         members: dict[str, Any] = {}
-        while type(event := self.next_event()) is not yaml.MappingEndEvent:
+        while type(event := self.next_event()) is not self.yaml.MappingEndEvent:
             key = self.read_value(event)
             if isinstance(key, dict | list):
                 raise YamlError("a key is not a string", _line(event))
@@ -105,34 +106,6 @@ class _Builder:
     def read_sequence(self) -> list[Any]:
         """Return the elements of a sequence."""
         elements: list[Any] = []
-        while type(event := self.next_event()) is not yaml.SequenceEndEvent:
+        while type(event := self.next_event()) is not self.yaml.SequenceEndEvent:
             elements.append(self.read_value(event))
         return elements
-
-
-class _CoreSchemaLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # a dynamic base class
-    """Resolves scalars by YAML 1.2's core schema: null, booleans, numbers; all others (dates) are strings."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (as the library has it)
-
-
-_CoreSchemaLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]
-)
-_CoreSchemaLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
-)
-_CoreSchemaLoader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"[-+]?[0-9]{1,18}$"), list("-+0123456789"))
-_CoreSchemaLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,2})?$"),
-    list("-+0123456789."),
-)
-# PyYAML's own constructors read `010` as octal and `1:30` as sexagesimal, as YAML 1.1 has it.
-_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
-_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
-
-
-def load_yaml(block: str) -> Any:
-    """Return a document as JSON values. Raises `yaml.YAMLError`."""
-    return yaml.load(block, Loader=_CoreSchemaLoader)  # noqa: S506  (a subset of the safe loader)

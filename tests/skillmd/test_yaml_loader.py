@@ -3,7 +3,6 @@
 import pytest
 import yaml
 
-from skillpm.skillmd import yaml_loader as yaml_text
 from skillpm.skillmd.findings import Finding
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
@@ -32,9 +31,9 @@ def test_an_error_has_a_message_and_a_line(text: str, message: str, line: int) -
     assert (caught.value.message, caught.value.line) == (message, line)
 
 
-@pytest.mark.parametrize("parser", [yaml_text.PARSER, yaml.SafeLoader], ids=["as installed", "without libyaml"])
-def test_a_lone_surrogate_is_rejected_by_both_parsers(parser: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "PARSER", parser)
+@pytest.mark.parametrize("with_libyaml", [yaml.__with_libyaml__, False], ids=["as installed", "without libyaml"])
+def test_a_lone_surrogate_is_rejected_by_both_parsers(monkeypatch: pytest.MonkeyPatch, *, with_libyaml: bool) -> None:
+    monkeypatch.setattr(yaml, "__with_libyaml__", with_libyaml)
     with pytest.raises(YamlError):
         read_yaml('a: "\\ud800"', [])
     assert read_yaml('a: "\\u00e9"\nb: 1.10', []) == {"a": "é", "b": "1.10"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.skillmd.yaml_loader import load_yaml
+from skillpm.skillmd.core_schema import load_yaml
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ class Connection:
         """
         try:
             self._write(b"stateless-connect git-upload-pack\n", limits)
+            import yaml  # noqa: F401, PLC0415  (for the first SKILL.md; until the server answers, there is time)
+
             while b"\n" not in self._buffer:
                 self._fill(limits)
         except GitFailed as failed:

@@ -18,9 +18,9 @@ from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
+from skillpm.skillmd.core_schema import load_yaml
 from skillpm.skillmd.frontmatter import CLOSING, OPENING, decode_text
 from skillpm.skillmd.validation import validate_skill
-from skillpm.skillmd.yaml_loader import load_yaml
 
 SCHEME = "skill://"
 # The limits of the extension: every host must accept a skill of this size.
