@@ -5,6 +5,7 @@ A search looks for all words first; if no skill has them, for similarly spelled 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from heapq import nsmallest
 from typing import Literal
 
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -15,7 +16,9 @@ from skillpm.indexes.search.query import Query, nearest_words, parse_query
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs
+from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
+from skillpm.serving.skill_search import search_cards, search_text
 
 MAX_SUGGESTIONS = 3
 UNLIMITED = 1_000_000
@@ -65,7 +68,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
     total = sum(each.total for each in hits)
     hides = service.rules.hides
     return SearchResults(
-        results=tuple(_merge_hits(catalogs, hits, service)[:limit]) if total else (),
+        results=tuple(_merge_hits(catalogs, hits, service, limit)) if total else (),
         total=total,
         match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
@@ -116,7 +119,8 @@ class _Search:
             return catalog.database.search_all_words(self.query, self.limit, is_hidden)
         hits = catalog.database.search_all_words(self.query, UNLIMITED, is_hidden)
         known = {hit.entry.name for hit in hits.best}
-        more = [match.card.name for match in self.service.search(" ".join(self.query.words))]
+        texts = [(search_text(card), card) for card in self.service.visible.values()]
+        more = [card.name for card in search_cards(" ".join(self.query.words), texts)]
         rest = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in more if name not in known)
         return Hits(best=(*hits.best, *rest), total=hits.total + len(rest))
 
@@ -162,8 +166,10 @@ def _is_hidden(duplicates: frozenset[str], is_denied: Callable[[str], bool], nam
 _SearchFunction = Callable[[SearchCatalog, Callable[[str], bool]], Hits]
 
 
-def _merge_hits(catalogs: Sequence[SearchCatalog], hits: Sequence[Hits], service: SkillService) -> list[SearchResult]:
-    """Merge the hits of all catalogs: by tier, and within a tier by rank in their own catalog.
+def _merge_hits(
+    catalogs: Sequence[SearchCatalog], hits: Sequence[Hits], service: SkillService, limit: int
+) -> list[SearchResult]:
+    """Merge the hits of all catalogs, and return the first: by tier, and within a tier by rank in their own catalog.
 
     Scores of two catalogs are not comparable: each weighs a word by how rare it is in that catalog.
     """
@@ -173,17 +179,18 @@ def _merge_hits(catalogs: Sequence[SearchCatalog], hits: Sequence[Hits], service
         for hit in catalog_hits.best:
             ranks[hit.tier] = ranks.get(hit.tier, 0) + 1
             ranked.append((hit.tier, ranks[hit.tier], number, hit.entry.name, catalog, hit.entry))
+    visible = service.visible
     return [
-        _make_result(catalogs, catalog, entry, service)
-        for _, _, _, _, catalog, entry in sorted(ranked, key=lambda it: it[:4])
+        _make_result(catalogs, catalog, entry, visible)
+        for _, _, _, _, catalog, entry in nsmallest(limit, ranked, key=lambda it: it[:4])
     ]
 
 
 def _make_result(
-    catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, entry: CatalogEntry, service: SkillService
+    catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, entry: CatalogEntry, visible: Mapping[str, Card]
 ) -> SearchResult:
     if catalog.url == INSTALLED:
-        source = service.visible[entry.name].entry.get("source", "")
+        source = visible[entry.name].entry.get("source", "")
         index = next((other.index for other in catalogs if entry.name in other.installed_names.values()), "")
         return SearchResult(entry=entry, source=source, is_installed=True, index=index)
     source = catalog.url if catalog.index else f"{BUNDLED_KEY}:{entry.name}"

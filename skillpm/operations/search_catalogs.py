@@ -22,6 +22,7 @@ from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
 
 MAX_WORKERS = 4
+OTHER_SOURCES = ("git+", "bundled:", "link:")  # not of an index: see `describe_pin`
 INSTALLED = "installed"
 
 
@@ -81,10 +82,14 @@ def _open_indexes(catalogs: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tup
 
 def _find_installed_names(scope: Scope, service: SkillService) -> dict[str, dict[str, str]]:
     """Return, by index URL, the skills installed from it: name in the index -> name under which it is installed."""
-    text = read_text(scope.lockfile)
     names: dict[str, dict[str, str]] = {}
+    cards = service.registry.snapshot.cards
+    sources = filter(None, (card.entry.get("source") for card in cards.values()))
+    if all(source.startswith(OTHER_SOURCES) for source in sources):
+        return names  # the lockfile need not be read, which may be large
+    text = read_text(scope.lockfile)
     for name, skill in (read_lockfile(text, scope.lockfile).skills if text is not None else {}).items():
-        card = service.registry.snapshot.cards.get(name)
+        card = cards.get(name)
         if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe_pin(skill.pin):
             names.setdefault(skill.pin.index, {})[card.declared] = name
     return names

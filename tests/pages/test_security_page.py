@@ -90,7 +90,7 @@ TESTS = {
         "commands/test_install_from_git.py::test_one_skill_of_a_repository_is_locked"
     ],
     "The proof of a tree costs": [
-        "fetchers/test_fetch_strategies.py::test_a_locked_install_takes_four_requests",
+        "fetchers/test_fetch_strategies.py::test_a_locked_install_takes_three_requests",
         f"{PROOF}what_was_proved_once",
     ],
     "The verdict is the same": [f"{PROOF}content_of_another_commit"],
