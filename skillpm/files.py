@@ -52,6 +52,8 @@ def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
     state = RESUME_HINT if is_resumable else "no partial change was left"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"free some space and run the command again; {state}"
+    if error.errno == errno.EFBIG:
+        return f"check the limit of file sizes (`ulimit -f`); {state}"
     if error.errno == errno.EIO:
         return f"check the disk (see the system log), then run the command again; {state}"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:

@@ -106,7 +106,7 @@ TESTS = {
     ],
     "An archive that unpacks": ["network/test_bombs.py::test_a_bomb_from_an_index"],
     "A disk, a quota": [
-        "network/test_leftovers.py::test_the_disk_is_full_while_git_writes",
+        "network/test_leftovers.py::test_the_disk_is_full_while_a_pack_arrives",
         "network/test_leftovers.py::test_the_file_size_limit_is_reached",
     ],
     "An entry of the store": ["fetchers/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_again"],

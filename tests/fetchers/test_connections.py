@@ -1,29 +1,10 @@
 """The open connection to a git server, and when `git fetch` takes its place."""
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, take_requests
+from fetchers.world import Project, take_requests, use_git_without_connections
 from kit import GitServer, Repository, make_skill, prefix_paths
-
-REAL_GIT = shutil.which("git")
-
-
-@pytest.fixture
-def git_without_connections(tmp_path: Path) -> str:
-    """A folder for PATH with a git whose helper knows no command but `fetch`, as git's own contract allows."""
-    git = tmp_path / "bin/git"
-    git.parent.mkdir()
-    git.write_text(
-        "#!/bin/sh\n"
-        'case "$*" in *" remote-http origin") '
-        "read command; echo \"error: remote-curl: unknown command '$command' from git\" >&2; exit 1;; esac\n"
-        f'exec {REAL_GIT} "$@"\n'
-    )
-    git.chmod(0o755)
-    return f"{git.parent}:{os.environ['PATH']}"
 
 
 @pytest.mark.parametrize("command", ["install", "sync", "update"])
@@ -31,13 +12,12 @@ def test_a_helper_that_cannot_stay_connected_is_replaced_by_git_fetch(
     project: Project,
     server: GitServer,
     upstream: Repository,
-    git_without_connections: str,
     command: str,
     tmp_path: Path,
 ) -> None:
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     url = server.serve("acme/skills", upstream)
-    env = {"PATH": git_without_connections}
+    env = use_git_without_connections(tmp_path / "bin")
     if command != "install":
         project.run("install", f"{url}@pdf", check=True)
         project = project.clone(tmp_path / "twin")

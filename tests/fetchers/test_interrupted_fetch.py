@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, find_git_processes
+from fetchers.world import Project, find_git_processes, use_git_without_connections
 from kit import GitServer, Repository, make_skill, wait_for
 
 pytestmark = pytest.mark.slow
@@ -99,7 +99,7 @@ def test_a_cache_stays_locked_until_the_git_of_a_killed_command_ends(
     other = Project(tmp_path / "other")
     env = {"SKILLPM_CACHE_DIR": str(project.cache)}
     server.stall = True
-    with project.spawn("install", url) as process:
+    with project.spawn("install", url, env=use_git_without_connections(tmp_path / "bin")) as process:
         wait_for(lambda: server.requests)
         process.kill()
         process.communicate(timeout=60)

@@ -1,6 +1,7 @@
 """Helpers for tests of fetchers: a project, its clone on another machine, and ways to inspect both."""
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -148,3 +149,17 @@ def require(project: Project, dependency: object, **manifest: object) -> None:
     project.write("skills/kit/SKILL.md", make_skill("kit")["SKILL.md"])
     project.write("skills/kit/skills.json", json.dumps({"skills": {"pdf": dependency}}))
     project.write("skills.json", json.dumps({"skills": {"kit": {"path": "./skills/kit"}}, **manifest}))
+
+
+def use_git_without_connections(folder: Path) -> Environment:
+    """Return the environment of a git whose helper knows no command but `fetch`, as git's own contract allows."""
+    git = folder / "git"
+    folder.mkdir()
+    git.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *" remote-http origin") '
+        "read command; echo \"error: remote-curl: unknown command '$command' from git\" >&2; exit 1;; esac\n"
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    git.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}

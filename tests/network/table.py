@@ -89,8 +89,6 @@ GIT_ROWS = {
     **dict.fromkeys(DRIPS, Row(error=f"{{url}} did not respond within {PATIENCE} s", tries=1)),
     "404": Row(error="there is no git repository at {url}", tries=1),
 }
-# The pack is complete before the garbage begins: whether git has stored it before it fails is a race.
-MAY_SUCCEED = frozenset([("endless", "files")])
 SUM = "`pdf` does not match the index {place}: {url} has SHA-256 SUM, the index says SUM"
 NO_JSON = "invalid JSON: {what}"
 HALF_A_TAR = "{url}: not a complete .tar.gz: Compressed file ended before the end-of-stream marker was reached"
@@ -133,16 +131,19 @@ OWN = {
         for name, tries in (("archive", 1), ("skill", 2))
     },
     # Not retried: there was a response, but not one of a git server.
-    ("endless", "ls-refs"): Row(error="{url} did not answer like a git server", tries=1),
+    **{
+        (fault, name): Row(error="{url} did not answer like a git server", tries=1)
+        for fault in ("endless", "web-page")
+        for name in ("ls-refs", "commit", "files")
+    },
+    ("dribble-body", "ls-refs"): Row(error="{url} did not answer like a git server", tries=1),
     ("endless", "refs"): Row(error="{url} sends more data than git can handle", tries=1),
-    ("web-page", "ls-refs"): Row(error="{url} did not answer like a git server", tries=1),
-    ("404", "ls-refs"): Row(error="{url} did not answer like a git server", tries=1),
     ("says-less", "refs"): Row(error="{url} did not answer like a git server", tries=1),
     ("web-page", "refs"): Row(error="{url} did not answer like a git server", tries=1),
     ("says-nonsense", "refs"): Row(error="{url} could not be reached", tries=1),
     ("no-http", "refs"): Row(error="{url} could not be reached", tries=1),
     # Git has everything it needs before the missing rest.
-    **{("says-more", name): DONE for name in ("commit", "files")},
+    **{("says-more", name): DONE for name in ("ls-refs", "commit", "files")},
 }
 ONCE_MORE = sorted(
     {*FAULTS} - {*DRIPS, "endless", "says-less", "web-page", "404", "418", "429-wait-hour", "503-wait-hour"}

@@ -20,10 +20,10 @@ TOO_MUCH = "{url} sends more data than git can handle"
 LATE = "{url} did not respond within 3 s"
 ERRORS = {
     "endless-pack": f"{{url}} sends more than {LIMIT} bytes",
-    "giant-pack": TOO_MUCH,
-    "endless-progress": TOO_MUCH,
+    "giant-pack": f"{{url}} sends more than {LIMIT} bytes",
+    "endless-progress": f"{{url}} sends more than {LIMIT} bytes",
     "endless-patience": LATE,
-    "endless-refs": TOO_MUCH,
+    "endless-refs": f"{{url}} sends more than {LIMIT} bytes",
     "endless-greeting": TOO_MUCH,
 }
 ASKED = {"endless-refs": "POST .* ls-refs", "endless-greeting": "GET .*info/refs"}

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fetchers.world import Project, find_git_processes
+from fetchers.world import Project, find_git_processes, use_git_without_connections
 from kit import GitServer, Repository, make_skill, prefix_paths, wait_for
 
 pytestmark = pytest.mark.slow
@@ -41,9 +41,11 @@ def half_a_pack(project: Project, server: GitServer) -> list[Path]:
     return [path for path in found if path.exists() and path.stat().st_size > 50_000]
 
 
-def test_a_git_killed_while_receiving_a_pack_blocks_nothing(project: Project, server: GitServer, url: str) -> None:
+def test_a_git_killed_while_receiving_a_pack_blocks_nothing(
+    project: Project, server: GitServer, url: str, tmp_path: Path
+) -> None:
     server.add_fault("POST .* fetch", "stall-in-body", after=1)  # the first fetches the commit, the second the files
-    with project.spawn("install", f"{url}@pdf") as process:
+    with project.spawn("install", f"{url}@pdf", env=use_git_without_connections(tmp_path / "bin")) as process:
         half = wait_for(lambda: half_a_pack(project, server))
         for group in {os.getpgid(child) for child in find_git_processes(project)}:
             os.killpg(group, signal.SIGKILL)
@@ -87,7 +89,7 @@ def test_the_lock_of_a_running_git_of_another_skillpm_is_kept(
 ) -> None:
     other = Project(tmp_path / "other")
     server.add_fault("POST .* fetch", "stall-in-body", after=1)
-    with project.spawn("install", f"{url}@pdf") as first:
+    with project.spawn("install", f"{url}@pdf", env=use_git_without_connections(tmp_path / "bin")) as first:
         half = wait_for(lambda: half_a_pack(project, server))
         (project.git_cache / "shallow.lock").write_text("mine")
         waiting = other.run(
@@ -105,7 +107,7 @@ def test_the_lock_of_a_running_git_of_another_skillpm_is_kept(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
-def test_the_disk_is_full_while_git_writes(project: Project, server: GitServer, url: str) -> None:
+def test_the_disk_is_full_while_a_pack_arrives(project: Project, server: GitServer, url: str) -> None:
     words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(project.cache)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip("mounting a disk is not allowed here")
@@ -122,8 +124,8 @@ def test_the_disk_is_full_while_git_writes(project: Project, server: GitServer, 
     assert (full.code, full.stderr, unchanged) == (
         1,
         (
-            f"error: no space left for the git cache\n  where: {where}\n"
-            "  hint: free some disk space, or set SKILLPM_CACHE_DIR\n"
+            f"error: cannot write to the git cache: no space left on the device\n  where: {where}\n"
+            "  hint: free some space and run the command again; no partial change was left\n"
         ),
         True,
     )
@@ -131,7 +133,7 @@ def test_the_disk_is_full_while_git_writes(project: Project, server: GitServer, 
 
 
 def test_the_file_size_limit_is_reached(project: Project, url: str) -> None:
-    """A limit set by the user (`ulimit -f`) kills git just as a quota does."""
+    """A limit set by the user (`ulimit -f`), as a quota."""
     before = project.snapshot()
 
     words = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh", *project.command, "install", f"{url}@pdf"]
@@ -142,8 +144,8 @@ def test_the_file_size_limit_is_reached(project: Project, url: str) -> None:
 
     assert (full.returncode, unchanged) == (1, True), full
     assert full.stderr == (
-        "error: git was killed while writing to its cache\n"
-        f"  where: {project.git_cache}\n"
-        "  hint: check disk quotas and the file size limit (`ulimit -f`), or set SKILLPM_CACHE_DIR\n"
+        "error: cannot write to the git cache: the file is larger than the file system or a limit of this process "
+        f"allows\n  where: {project.git_cache}\n"
+        "  hint: check the limit of file sizes (`ulimit -f`); no partial change was left\n"
     )
     assert left(project) == []

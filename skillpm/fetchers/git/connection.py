@@ -136,6 +136,8 @@ class Connection:
         shallow: list[str] = []
         section, size = b"", 0
         for length, data in self._request("fetch", arguments, limits):
+            size += len(data)
+            self._check_size(size, limits)
             if length in {FLUSH, DELIMITER}:
                 section = b""
             elif not section:
@@ -143,8 +145,6 @@ class Connection:
             elif section == b"shallow-info":
                 shallow += [data[8:].decode("ascii", "replace").strip()] if data.startswith(b"shallow ") else []
             elif section == b"packfile" and data[:1] == bytes([PACK_DATA]):
-                size += len(data)
-                self._check_size(size, limits)
                 pack.write(data[1:])
             elif section == b"packfile" and data[:1] == bytes([SERVER_ERROR]):
                 raise GitFailed("".join(f"remote: {line}\n" for line in _text(data[1:]).splitlines()))

@@ -24,6 +24,7 @@ from skillpm.fetchers.git.repository_cache import measure_incoming, remove_lefto
 from skillpm.fetchers.git.response_headers import MAX_HEADER_BYTES, ResponseHeaders
 from skillpm.fetchers.git.transport import GitTarget, build_network_environment, split_url
 from skillpm.fetchers.retry import MAX_ATTEMPTS
+from skillpm.files import translate_os_errors
 from skillpm.settings import Settings
 
 # What git appends to a repository's URL in its first request. As git itself, we follow a redirect that keeps it.
@@ -150,7 +151,7 @@ class Remote:
             pack.seek(0)
             self._index_pack(pack, limits)
 
-        with TemporaryFile(dir=self.path) as pack:
+        with translate_os_errors("write to the git cache", self.path), TemporaryFile(dir=self.path) as pack:
             return self._ask(receive, str(request), then=index)
 
     def _index_pack(self, pack: IO[bytes], limits: GitLimits) -> None:
