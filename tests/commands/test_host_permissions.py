@@ -8,6 +8,7 @@ from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths, wait_for
 
 from skillpm import open_service
+from skillpm.registry.snapshot import is_recent, read_file_stat
 
 DENIED = '{"permission": {"skill": {"x": "deny"}}}'
 AGENT = "---\ndescription: Use when: asked\npermission:\n  skill:\n    x: deny\n---\nYou help.\n"
@@ -217,11 +218,13 @@ def test_a_new_rule_file_applies_at_once(repository: CommandSandbox, monkeypatch
     monkeypatch.setenv("HOME", str(repository.home))
     monkeypatch.chdir(repository.work / "app")
     service = open_service(host="opencode")
-    # The answer is kept once the files that were read are older than a tick of the clock.
-    assert wait_for(lambda: service.rules is service.rules)
     assert [*service.visible] == ["x"]
 
     repository.write(".opencode/agents/team/any.md", f"---\nname: build\n{AGENT[4:]}")
+    assert [*service.visible] == []
+    rules = repository.work / ".opencode/agents/team/any.md"
+    # Rules are kept as soon as another change of their files would leave other stats.
+    wait_for(lambda: not is_recent(read_file_stat(str(rules))))
     assert [*service.visible] == []
     repository.write(".opencode/agents/team/any.md", "---\nname: build\n---\n")
     assert [*service.visible] == ["x"]

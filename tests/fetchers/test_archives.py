@@ -170,6 +170,10 @@ TOO_MUCH = {
         zipped(FILES | {f"{n}": "" for n in range(9)}),
         "it has more than 5 files (SKILLPM_MAX_FILES)",
     ),
+    "many folders in a zip": (
+        zipped(FILES | {f"{n}/": "" for n in range(20)}),
+        "it has more than 5 files (SKILLPM_MAX_FILES)",
+    ),
     "a zip with a false size": (zip_with_false_size(60_000), "not a complete .zip: Bad CRC-32 for file 'SKILL.md'"),
 }
 
