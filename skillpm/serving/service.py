@@ -201,8 +201,7 @@ class SkillService:
         def render(skills: Sequence[RenderedSkill]) -> str:
             return renderer.render_catalog(skills, mode or renderer.default_mode)
 
-        shown = advertised if budget is None else fit_to_budget(advertised, render, budget)
-        text = render(shown)
+        shown, text = (advertised, render(advertised)) if budget is None else fit_to_budget(advertised, render, budget)
         return Prompt(
             style=renderer.name,
             skills=len(shown),
