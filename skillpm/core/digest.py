@@ -40,10 +40,15 @@ def is_content_hash(value: object) -> bool:
     return isinstance(value, str) and SHA256_PATTERN.fullmatch(value) is not None
 
 
+def is_digest(value: object) -> bool:
+    """Return whether a value is a digest of a document: exactly `sha256:` and 64 lower-case hex digits."""
+    return isinstance(value, str) and DIGEST_PATTERN.fullmatch(value) is not None
+
+
 def parse_digest(text: object, *, where: str) -> Digest:
-    """Return a digest of a document: exactly `sha256:` and 64 lower-case hex digits. Raises `DocumentError`."""
-    if isinstance(text, str) and DIGEST_PATTERN.fullmatch(text):
-        return Digest(text)
+    """Return a digest. Raises `DocumentError`."""
+    if is_digest(text):
+        return Digest(str(text))
     raise DocumentError(f"expected sha256: and 64 hex digits, got {text!r}"[:160], where=where)
 
 

@@ -141,13 +141,21 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         if name == ref.text() or not is_ref(name):
             ref.raise_expected("HEAD, refs/heads/… or refs/tags/…")
     return GitPin(
-        url=normalize_git_url(url.text(), error_type=DocumentError, where=url.where),
+        url=_read_git_url(url),
         commit=commit.text(),
         tree=tree.text(),
         path=path.text(),
         ref=node.text_or("ref"),
         files=read_file_patterns(node.get("files")),
     )
+
+
+def _read_git_url(node: JsonNode) -> str:
+    try:
+        return normalize_git_url(node.text(), error_type=DocumentError)
+    except DocumentError as error:
+        error.where = error.where or node.where
+        raise
 
 
 def read_file_patterns(node: JsonNode | None) -> tuple[str, ...]:

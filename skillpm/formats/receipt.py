@@ -105,7 +105,7 @@ def _read_skill(node: JsonNode) -> InstalledSkill:
         pin=pin,
         digest=None if digest is None else digest.digest(),
         version=node.text_or("version"),
-        files={path: _read_file(path, part) for path, part in node.require("files").items()},
+        files=_read_files(node.require("files")),
     )
 
 
@@ -114,12 +114,17 @@ def _adds_up(skill: InstalledSkill) -> bool:
     return not skill.files if skill.digest is None else skill.digest == compute_digest(files)
 
 
-def _read_file(path: str, node: JsonNode) -> InstalledFile:
+def _read_files(node: JsonNode) -> dict[str, InstalledFile]:
+    if not isinstance(node.value, dict):
+        node.raise_expected("an object")
+    return {path: _read_file(path, value, node) for path, value in node.value.items()}
+
+
+def _read_file(path: str, value: Any, files: JsonNode) -> InstalledFile:
     if problem := path_problem(path):
-        raise DocumentError(f"the path {problem}", where=node.where)
-    value = node.value
+        raise DocumentError(f"the path {problem}", where=files.require(path).where)
     if not _is_valid_file(value):
-        _raise_invalid_file(node)
+        _raise_invalid_file(files.require(path))
     return InstalledFile(
         sha256=value["sha256"],
         size=value["size"],
