@@ -1,5 +1,6 @@
 """The open connection to a git server, and when `git fetch` takes its place."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,21 @@ def test_more_servers_than_connections_may_wait(project: Project, server: GitSer
 
     for number in range(20):
         assert project.exists(f".agent-skills/skill-{number}/SKILL.md")
+
+
+def test_all_commits_without_parents_are_remembered(project: Project, server: GitServer, upstream: Repository) -> None:
+    """Git would take a missing parent of any other commit for damage."""
+    for number in range(260):
+        upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body=f"{number}\n"))).commit()
+        upstream.tag(f"1.0.{number}")
+    url = server.serve("acme/skills", upstream)
+    source = {"git": url, "path": "skills/pdf", "version": ">=1.0"}
+    project.write("skills.json", json.dumps({"skills": {"pdf": source}, "exclude-newer": "2030-01-01"}))
+    project.run("sync", check=True)  # which fetches the commits of all tags, for their dates
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body="new\n"))).commit()
+    upstream.tag("1.1.0")
+
+    project.run("update", check=True)
+
+    commits = (project.git_cache / "shallow").read_text().splitlines()
+    assert (len(commits), {len(commit) for commit in commits}) == (261, {40})

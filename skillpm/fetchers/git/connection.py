@@ -148,7 +148,7 @@ class Connection:
                 pack.write(data[1:])
             elif section == b"packfile" and data[:1] == bytes([SERVER_ERROR]):
                 raise GitFailed("".join(f"remote: {line}\n" for line in _text(data[1:]).splitlines()))
-        return [oid for oid in shallow if is_commit(oid)]
+        return [oid for oid in shallow if is_commit(oid)][: len(request.ids)]  # with depth 1, one for each id
 
     def _check_size(self, size: int, limits: GitLimits) -> None:
         if size > self.max_bytes:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 from skillpm.cachedir import retry_if_emptied, tag_cache_folder
-from skillpm.files import discard_file, remove_tree, translate_os_errors, write_document
+from skillpm.files import discard_file, read_text, remove_tree, translate_os_errors, write_document
 from skillpm.locks import hold_lock
 
 # Not configured as a partial clone, so that reading reports missing objects instead of fetching them. Only calls that
@@ -117,7 +117,7 @@ def write_ref(path: str, ref: str, oid: str) -> None:
 def add_shallow_commits(path: str, commits: Iterable[str]) -> None:
     """Record that a cache repository does not have the parents of some commits (gitrepository-layout, `shallow`)."""
     file = os.path.join(path, "shallow")
-    known = _read_bytes(file).decode().split() if os.path.exists(file) else []
+    known = (read_text(file) or "").split()
     _replace_file(file, "".join(f"{oid}\n" for oid in sorted({*known, *commits})).encode())
 
 
