@@ -157,6 +157,8 @@ class Connection:
     def _request(self, command: str, arguments: Iterable[str], limits: GitLimits) -> Iterator[tuple[int, bytes]]:
         capabilities = ["object-format=sha1"] if "object-format" in self.features else []
         self.headers.clear()
+        os.ftruncate(self._stderr, 0)  # messages about the last request would explain nothing about this one
+        os.lseek(self._stderr, 0, os.SEEK_SET)
         self._write(_render_request([f"command={command}", *capabilities], arguments), limits)
         length = RESPONSE_END
         for length, data in self._read_until(RESPONSE_END, limits):

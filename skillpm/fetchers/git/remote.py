@@ -1,4 +1,4 @@
-"""The connection to a repository's server: one git process per request, within limits, retried if it may help."""
+"""Requests to a repository's server, within limits, retried if it may help: over one connection, or by git itself."""
 
 import math
 import os
@@ -80,8 +80,8 @@ class GitContext:
 class Remote:
     """A client for one server, over the one transport that its URL names.
 
-    Each git inherits the descriptor of the cache's lock: if skillpm is killed, no other process can use the cache
-    before that git has ended, too.
+    Each git that writes to the cache inherits the descriptor of its lock: if skillpm is killed, no other process can
+    use the cache before that git has ended, too.
     """
 
     def __init__(self, url: str, path: str, environment: Mapping[str, str], context: GitContext, lock_fd: int) -> None:
