@@ -65,10 +65,11 @@ class JsonNode:
 
     def require(self, key: str) -> "JsonNode":
         """Return a required member of an object."""
-        member = self.get(key)
-        if member is None:
+        if not isinstance(self.value, dict):
+            self.raise_expected("an object")
+        if key not in self.value:
             raise DocumentError(f"`{key}` is missing", where=self.where)
-        return member
+        return JsonNode(self.value[key], self.file, (*self.keys, key))
 
     def text(self) -> str:
         """Return the value, which must be a string."""

@@ -1,6 +1,7 @@
 """URLs, commits and refs, validated before they reach a git command line or a document."""
 
 import re
+from functools import lru_cache
 
 from skillpm.core.netloc import host_problem
 from skillpm.core.patterns import lazy_pattern
@@ -42,7 +43,8 @@ def is_ref(text: str) -> bool:
     )
 
 
-def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError, where: str = "") -> str:
+@lru_cache(maxsize=256)  # a lockfile may name one repository ten thousand times
+def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError) -> str:
     """Return a validated git URL as documents store it: without user info, trailing slash, or a forge's `.git`.
 
     Raises `error_type` for transports that run programs (`ext::`), unknown schemes, hidden characters, and text that
@@ -50,19 +52,15 @@ def normalize_git_url(text: str, *, error_type: type[SkillpmError] = UsageError,
     """
     url = text.strip()
     if HIDDEN.search(url) or " " in url or "::" in url.split("//")[0] or url.startswith("-"):
-        raise error_type(f"unsafe git URL `{sanitize(url)}`", where=where)
+        raise error_type(f"unsafe git URL `{sanitize(url)}`")
     scheme, separator, rest = url.partition("://")
     if not separator:
         if SCP_URL.fullmatch(url):
             return url.rstrip("/")
-        raise error_type(
-            f"invalid git URL `{sanitize(url)}`", where=where, hint="e.g. https://github.com/owner/repository"
-        )
+        raise error_type(f"invalid git URL `{sanitize(url)}`", hint="e.g. https://github.com/owner/repository")
     if scheme.lower() not in SCHEMES:
-        raise error_type(
-            f"`{sanitize(scheme)}://` is not supported", where=where, hint=f"use one of {', '.join(SCHEMES)}"
-        )
-    return _normalize_parts(scheme.lower(), rest, url, error_type, where)
+        raise error_type(f"`{sanitize(scheme)}://` is not supported", hint=f"use one of {', '.join(SCHEMES)}")
+    return _normalize_parts(scheme.lower(), rest, url, error_type)
 
 
 # Names of query parameters that carry a credential: of forges, object stores (signed addresses) and web services.
@@ -96,23 +94,23 @@ def normalize_web_url(text: str, *, error_type: type[SkillpmError] = UsageError,
     return f"{scheme.lower()}://{host}{path}"
 
 
-def _normalize_parts(scheme: str, rest: str, url: str, error_type: type[SkillpmError], where: str) -> str:
+def _normalize_parts(scheme: str, rest: str, url: str, error_type: type[SkillpmError]) -> str:
     host, _, path = rest.partition("/")
     user, at, bare = host.rpartition("@")
     host = bare.lower()
     if scheme == "file":
         if host or not path.strip("/"):
-            raise error_type(f"`{sanitize(url)}`: a file URL has the form file:///path", where=where)
+            raise error_type(f"`{sanitize(url)}`: a file URL has the form file:///path")
         return "file:///" + path.rstrip("/")
     # git passes them on to ssh, which reads them as options (CVE-2017-1000117).
     if any(part.startswith("-") for part in (user, bare, path)):
-        raise error_type(f"unsafe git URL `{sanitize(url)}`", where=where)
+        raise error_type(f"unsafe git URL `{sanitize(url)}`")
     if not host_of(f"{scheme}://{bare}"):
-        raise error_type(f"`{sanitize(url)}` has no host", where=where)
+        raise error_type(f"`{sanitize(url)}` has no host")
     if problem := host_problem(host):
-        raise error_type(f"invalid URL `{sanitize(url)}`: {problem}", where=where)
+        raise error_type(f"invalid URL `{sanitize(url)}`: {problem}")
     if not path.strip("/"):
-        raise error_type(f"`{sanitize(url)}` names no repository", where=where)
+        raise error_type(f"`{sanitize(url)}` names no repository")
     # ssh needs the user name to log in. In any other URL it is a credential, and documents store no credentials.
     name = user.split(":")[0] + "@" if at and scheme == "ssh" else ""
     path = path.rstrip("/")

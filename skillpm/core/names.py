@@ -24,9 +24,8 @@ RESERVED_NAMES = frozenset(
 )
 FORBIDDEN_BY_WINDOWS = frozenset('*?"<>|')  # besides `/`, `\\` and `:`
 # The fast path of `path_problem`: nearly all paths are of letters, digits, dots and dashes, and not too deep.
-SIMPLE_PART = r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
-SIMPLE_PATH = lazy_pattern(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII)
-PART_SEPARATOR = lazy_pattern(r"[./]")
+SIMPLE_PART = r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:[./]|$))\w[\w-]*(?:\.[\w-]+)*"
+SIMPLE_PATH = lazy_pattern(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII | re.IGNORECASE)
 MAX_PATH_BYTES = 240  # which also keeps every part below the 255 bytes that file systems allow
 MAX_PATH_DEPTH = 32
 # The characters that HFS+ ignores when it compares names (git's core.protectHFS).
@@ -84,11 +83,7 @@ def path_problem(path: str) -> str:
 
     The rules are those of all platforms together: a skill that is locked on one must install on every other.
     """
-    if (
-        len(path) <= MAX_PATH_BYTES
-        and SIMPLE_PATH.fullmatch(path)
-        and RESERVED_NAMES.isdisjoint(PART_SEPARATOR.split(path.lower()))
-    ):
+    if len(path) <= MAX_PATH_BYTES and SIMPLE_PATH.fullmatch(path):
         return ""
     if not path or path.startswith("/"):
         return "is absolute or empty"

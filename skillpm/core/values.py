@@ -27,7 +27,7 @@ class Value:
 
     def __init__(self, **values: Any) -> None:
         given = values.keys()
-        if not given <= self._fields or not self._required <= given:
+        if given != self._fields and not (given <= self._fields and self._required <= given):
             wrong = sorted((given - self._fields) | (self._required - given))
             raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(wrong)}")
         self.__dict__.update(values)

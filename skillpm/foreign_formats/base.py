@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from skillpm.core.decoder import JsonNode
-from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.core.names import SKILL_FILES, SkillName, parse_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
+from skillpm.formats.pin import read_git_url
 from skillpm.requirements.repository_url import DEFAULT_REF
 from skillpm.requirements.source import GitSource, RefKind, Source
 
@@ -88,7 +89,7 @@ def read_entries(
 def make_git_source(url: JsonNode, path: str = "", ref: str = "", *, skill: str = "") -> GitSource:
     """Return a folder in a repository; `ref` is a branch, a tag or a commit, with or without `refs/…/`."""
     source = GitSource(
-        url=normalize_git_url(url.text().removeprefix("git+"), error_type=DocumentError, where=url.where),
+        url=read_git_url(url.with_value(url.text().removeprefix("git+"))),
         path=path,
         skill=skill,
     )

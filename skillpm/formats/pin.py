@@ -141,7 +141,7 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         if name == ref.text() or not is_ref(name):
             ref.raise_expected("HEAD, refs/heads/… or refs/tags/…")
     return GitPin(
-        url=_read_git_url(url),
+        url=read_git_url(url),
         commit=commit.text(),
         tree=tree.text(),
         path=path.text(),
@@ -150,7 +150,8 @@ def _read_git_pin(node: JsonNode) -> GitPin:
     )
 
 
-def _read_git_url(node: JsonNode) -> str:
+def read_git_url(node: JsonNode) -> str:
+    """Return the URL of a repository, normalized. Raises `DocumentError`."""
     try:
         return normalize_git_url(node.text(), error_type=DocumentError)
     except DocumentError as error:

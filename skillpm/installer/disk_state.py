@@ -150,8 +150,14 @@ def _hash_entry(entry: os.DirEntry[str]) -> str:
     if not entry.is_file(follow_symlinks=False):
         return "special"
     try:
+        size = entry.stat(follow_symlinks=False).st_size
+        if size <= MAX_READ_SIZE:
+            with open(entry.path, "rb", buffering=0) as file:
+                data = file.read(size + 1)  # one system call where `read()` makes four
+            if len(data) == size:
+                return content_hash(data)
         with open(entry.path, "rb") as file:
-            return stream_hash(file) if entry.stat().st_size > MAX_READ_SIZE else content_hash(file.read())
+            return stream_hash(file)
     except PermissionError:
         return "unreadable"
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 from typing import Any, Literal, assert_never
 
 from skillpm.core.decoder import JsonNode, unknown_key_error
-from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.suggestions import closest_matches
 from skillpm.core.text import sanitize
@@ -11,7 +11,7 @@ from skillpm.core.values import Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
 from skillpm.formats.index_sources import normalize_site_url
-from skillpm.formats.pin import read_archive_location, read_file_patterns
+from skillpm.formats.pin import read_archive_location, read_file_patterns, read_git_url
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
@@ -137,10 +137,9 @@ def _read_git_source(node: JsonNode) -> GitSource:
     if len(given) > 1:
         raise DocumentError(f"{', '.join(given)} cannot be combined", where=node.where)
     kind: RefKind = given[0] if given else ""
-    url = node.require("git")
     return GitSource(
-        url=normalize_git_url(url.text(), error_type=DocumentError, where=url.where),
-        path=normalize_folder(node.text_or("path"), where=f"{node.where}.path"),
+        url=read_git_url(node.require("git")),
+        path=_read_folder(node.get("path")),
         skill=node.text_or("skill"),
         kind=kind,
         ref=read_ref(kind, node.require(kind)) if kind else "",
@@ -148,13 +147,14 @@ def _read_git_source(node: JsonNode) -> GitSource:
     )
 
 
-def normalize_folder(text: str, *, where: str) -> str:
+def _read_folder(node: JsonNode | None) -> str:
     """Return a folder in a repository without leading `./` and surrounding slashes; `.` is the top level."""
-    folder = text.strip().removeprefix("./").strip("/")
-    if folder in {"", "."}:
-        return "." if text.strip() else ""
+    text = "" if node is None else node.text().strip()
+    folder = text.removeprefix("./").strip("/")
+    if node is None or folder in {"", "."}:
+        return "." if text else ""
     if problem := path_problem(folder):
-        raise DocumentError(f"the path {problem}", where=where)
+        raise DocumentError(f"the path {problem}", where=node.where)
     return folder
 
 
