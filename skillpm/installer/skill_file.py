@@ -41,8 +41,9 @@ def read_regular_file(path: str, limit: int = READ_LIMIT) -> tuple[bytes, os.sta
         # Ask for the reported size plus one byte, which shows whether the file has grown. Asking for `limit` right away
         # would allocate a buffer of a megabyte for each of ten thousand files.
         data = os.read(descriptor, min(state.st_size + 1, limit))
-        while len(data) < limit and (more := os.read(descriptor, limit - len(data))):
-            data += more
+        if len(data) != state.st_size:
+            while len(data) < limit and (more := os.read(descriptor, limit - len(data))):
+                data += more
         return data, state
     finally:
         os.close(descriptor)

@@ -1,14 +1,20 @@
 """Read unmanaged skills: those in the skills directory that skillpm did not install."""
 
+import json
 import os
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+import sys
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from typing import IO, NamedTuple
 
 from skillpm.core.conflict_markers import conflict_warning
 from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.formats.registry import RegistryEntry
-from skillpm.installer.skill_file import find_skill_file, read_skill_file
+from skillpm.installer.skill_file import find_skill_file, read_regular_file
 from skillpm.installer.stat_cache import FileStat, StatCache, to_file_stat
+
+PARALLEL_THRESHOLD = 2_000  # a new process takes as long as some hundred files
+MAX_PROCESSES = 4
 
 
 class ReadSkillFile(NamedTuple):
@@ -47,7 +53,41 @@ def find_unchanged(
 
 
 def read_unmanaged_skills(folders: Mapping[str, str]) -> dict[str, ReadSkillFile]:
-    """Read the SKILL.md of each folder (name -> path). Does not raise: a result without an entry has a reason."""
+    """Read the SKILL.md of each folder (name -> path). Does not raise: a result without an entry has a reason.
+
+    Thousands are read by several processes.
+    """
+    items, count = list(folders.items()), 1
+    # A forked copy of a process with threads would keep the locks that they hold.
+    if len(items) >= PARALLEL_THRESHOLD and sys.platform == "linux" and threading.active_count() == 1:
+        count = min(len(os.sched_getaffinity(0)), MAX_PROCESSES)
+    shares = [items[first::count] for first in range(count)]
+    others = [(share, *_read_in_child(share)) for share in shares[1:]]
+    results = _read_skill_files(shares[0])
+    for share, child, pipe in others:
+        with pipe:
+            try:
+                results |= {name: ReadSkillFile(*values) for name, values in json.load(pipe).items()}
+            except ValueError:  # the child was killed
+                results |= _read_skill_files(share)
+        os.waitpid(child, 0)
+    return results
+
+
+def _read_in_child(folders: Sequence[tuple[str, str]]) -> tuple[int, IO[str]]:
+    """Start a process that reads skills; return its id, and the pipe to which it writes its results as JSON."""
+    ours, theirs = os.pipe()
+    if child := os.fork():
+        os.close(theirs)
+        return child, open(ours, encoding="utf-8")
+    try:
+        with open(theirs, "w", encoding="utf-8") as pipe:
+            pipe.write(json.dumps(_read_skill_files(folders)))
+    finally:
+        os._exit(0)  # not the parent's clean-up, nor a traceback after Ctrl-C
+
+
+def _read_skill_files(folders: Sequence[tuple[str, str]]) -> dict[str, ReadSkillFile]:
     if not folders:
         return {}
     # Imported here because it loads a YAML library, which an unchanged registry does not need.
@@ -55,11 +95,11 @@ def read_unmanaged_skills(folders: Mapping[str, str]) -> dict[str, ReadSkillFile
     from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
 
     results = {}
-    for name, folder in folders.items():
+    for name, folder in folders:
         file_stat, file = "", find_skill_file(folder)
         try:
-            file_stat = to_file_stat(os.stat(f"{folder}/{file}"))
-            data = read_skill_file(folder, file)
+            data, state = read_regular_file(f"{folder}/{file}")
+            file_stat = to_file_stat(state)
             entry = build_entry(name, f"{name}/{file}", data, pin=None, digest=None)
             results[name] = ReadSkillFile(file_stat, entry, file=file, warning=conflict_warning(data))
         except NotLoadable as error:

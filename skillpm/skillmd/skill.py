@@ -7,7 +7,6 @@ more than its own six. The top level takes precedence. All other keys are kept u
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from skillpm.core.coercion import read_triggers, to_metadata, to_text, to_tools, to_words
@@ -135,12 +134,12 @@ def read_skill(data: bytes) -> Skill:
     nested = EMPTY_MAPPING if metadata is None else metadata
     fields = {**nested, **{key: value for key, value in values.items() if value is not None}}
 
-    @cache  # most files have no findings, and need no line numbers
-    def lines() -> Mapping[str, int]:
-        return find_key_lines(text, front)
+    lines: dict[str, int] = {}  # found when they are needed: most files have no findings
 
     def line_of(key: str) -> int:
-        return lines().get(key, 1)
+        if not lines:
+            lines.update({"": 1, **find_key_lines(text, front)})
+        return lines.get(key, 1)
 
     findings = [*front.findings, *_check_fields(values, line_of)]
     return Skill(

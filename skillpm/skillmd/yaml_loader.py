@@ -53,6 +53,7 @@ class _Builder:
 
     def __init__(self, yaml: ModuleType, get_event: Callable[[], Any], findings: list[Finding]) -> None:
         self.yaml = yaml
+        self.scalar, self.mapping_end = yaml.ScalarEvent, yaml.MappingEndEvent
         self.next_event = get_event
         self.findings = findings
         self.depth = 0
@@ -71,12 +72,11 @@ class _Builder:
 
     def read_value(self, event: Any) -> Any:
         """Return the value that starts with an event."""
-        kind = type(event)
-        if kind is self.yaml.AliasEvent or event.anchor is not None:
+        if event.anchor is not None:  # which an alias has, too
             raise YamlError("anchors and aliases are not supported", _line(event))
         if event.tag is not None:
             raise YamlError("tags are not supported", _line(event))
-        if kind is self.yaml.ScalarEvent:
+        if type(event) is self.scalar:
             # The style of a plain scalar is "" from libyaml, None from the Python parser.
             text: str = event.value
             if not text.isascii() and SURROGATES.search(text):  # which the Python parser accepts
@@ -85,14 +85,15 @@ class _Builder:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise YamlError(f"nested deeper than {MAX_DEPTH}", _line(event))
-        value = self.read_mapping() if kind is self.yaml.MappingStartEvent else self.read_sequence()
+        value = self.read_mapping() if type(event) is self.yaml.MappingStartEvent else self.read_sequence()
         self.depth -= 1
         return value
 
     def read_mapping(self) -> dict[str, Any]:
         """Return the members of a mapping."""
         members: dict[str, Any] = {}
-        while type(event := self.next_event()) is not self.yaml.MappingEndEvent:
+        next_event, end = self.next_event, self.mapping_end
+        while type(event := next_event()) is not end:
             key = self.read_value(event)
             if isinstance(key, dict | list):
                 raise YamlError("a key is not a string", _line(event))
@@ -100,7 +101,7 @@ class _Builder:
             if name in members:
                 message = f"duplicate key `{sanitize(name, 80)}`; the last one is used"
                 self.findings.append(Finding(code="duplicate-key", level="warning", message=message, line=_line(event)))
-            members[name] = self.read_value(self.next_event())
+            members[name] = self.read_value(next_event())
         return members
 
     def read_sequence(self) -> list[Any]:

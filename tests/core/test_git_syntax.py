@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import (
     has_credentials,
     host_of,
@@ -15,6 +16,7 @@ from skillpm.core.git_syntax import (
 )
 from skillpm.core.text import HIDDEN
 from skillpm.errors import DocumentError, UsageError
+from skillpm.formats.pin import read_git_url
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_a_file_url_has_a_path_and_no_host(url: str) -> None:
 
 def test_in_a_document_the_error_has_a_location() -> None:
     with pytest.raises(DocumentError) as caught:
-        normalize_git_url("ext::sh", error_type=DocumentError, where="skills.json: skills.pdf.git")
+        read_git_url(JsonNode("ext::sh", "skills.json", ("skills", "pdf", "git")))
     assert (caught.value.message, caught.value.where) == (
         "unsafe git URL `ext::sh`",
         "skills.json: skills.pdf.git",
