@@ -9,7 +9,9 @@ from skillpm.cli.options import Invocation
 from skillpm.core.text import sanitize
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult
 
-yes_option = click.option("--yes", is_flag=True, help="Install a repository of more than 200 files without asking.")
+yes_option = click.option(
+    "-y", "--yes", is_flag=True, help="Install a repository of more than 200 files without asking."
+)
 
 
 def run_confirmed(

@@ -50,10 +50,15 @@ def report_error(error: Exception, *, as_json: bool, color: bool = True, command
             skills=error.skills,
         )
     if isinstance(error, click.ClickException):
+        hint = ""
         if isinstance(error, click.NoSuchOption):
-            error = click.NoSuchOption(error.option_name, possibilities=_find_similar_options(error), ctx=error.ctx)
+            from skillpm.cli.other_tools import OPTION_HINTS  # noqa: PLC0415  (only after a mistake)
+
+            similar = [] if error.option_name in OPTION_HINTS else _find_similar_options(error)
+            error = click.NoSuchOption(error.option_name, possibilities=similar, ctx=error.ctx)
+            hint = OPTION_HINTS.get(error.option_name, "")
         command = getattr(getattr(error, "ctx", None), "command_path", command)
-        hint = f"run `{command} --help`"
+        hint = hint or f"run `{command} --help`"
         return _print_error("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, color=color)
     where = _write_traceback(error)
     message = f"internal error (this is a bug in skillpm): {sanitize(f'{type(error).__name__}: {error}')}"

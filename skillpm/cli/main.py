@@ -112,30 +112,6 @@ ALIASES = {
     "upgrade": "update",
     "ci": "sync",
 }
-# What npm, pip, cargo, uv, gh and skills call it: too unlike our name for a search by spelling to find it.
-SUGGESTIONS = {
-    "i": "install",
-    "un": "uninstall",
-    "delete": "uninstall",
-    "fetch": "sync",
-    "status": "verify",
-    "audit": "verify",
-    "check": "outdated",
-    "freeze": "lock",
-    "find": "search",
-    "view": "show",
-    "inspect": "show",
-    "create": "new",
-    "lint": "validate",
-    "format": "validate --fix",
-    "fmt": "validate --fix",
-    "build": "index build",
-    "publish": "index build",
-    "unpublish": "index yank",
-    "yank": "index yank",
-    "clean": "cache clean",
-    "purge": "cache clean",
-}
 # Accepted before the command too, as other tools do.
 COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
 COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
@@ -181,12 +157,10 @@ class LazyGroup(click.Group):
         """Return the command to run; raise `UsageError` with a suggestion for an unknown one."""
         name = args[0]
         if name not in {*COMMANDS, *ALIASES} and not name.startswith("-") and not ctx.resilient_parsing:
-            from skillpm.core.suggestions import did_you_mean, suggestion_hint  # noqa: PLC0415  (only after a mistake)
+            from skillpm.cli.other_tools import command_hint  # noqa: PLC0415  (only after a mistake)
             from skillpm.errors import UsageError  # noqa: PLC0415
 
-            synonym = SUGGESTIONS.get(name)
-            hint = did_you_mean([synonym]) if synonym else suggestion_hint(name, [*COMMANDS, *ALIASES])
-            raise UsageError(f"unrecognized command `{name[:60]}`", hint=hint)
+            raise UsageError(f"unrecognized command `{name[:60]}`", hint=command_hint(name, [*COMMANDS, *ALIASES]))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -206,6 +180,26 @@ def _move_leading_options(arguments: list[str]) -> list[str]:
         return arguments
     end = rest.index("--") if "--" in rest else len(rest)
     return [*rest[:end], *leading, *rest[end:]]
+
+
+def _change_directory(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Change to the folders of `-C DIR` before the command, as git does; return these options and the other words."""
+    options: list[str] = []
+    while (at := next((i for i, word in enumerate(arguments) if word not in COMMON_FLAGS), 0)) < len(arguments):
+        if arguments[at] != "-C":
+            break
+        folder = "".join(arguments[at + 1 : at + 2])
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            from skillpm.core.text import sanitize  # noqa: PLC0415  (only after a mistake)
+            from skillpm.errors import UsageError  # noqa: PLC0415
+
+            problem = f"cannot change to `{sanitize(folder)}`: {error.strerror}" if folder else "-C requires a folder"
+            raise UsageError(problem, hint="use `skillpm -C DIR COMMAND` with a folder that exists") from error
+        options += ["-C", folder]
+        arguments = [*arguments[:at], *arguments[at + 2 :]]
+    return options, arguments
 
 
 def _format_names(name: str) -> str:
@@ -240,7 +234,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["help"], ["version"]):  # commands in many tools, options in this one
         words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
-    words = _move_leading_options(words)
     stdout = sys.stdout
     try:
         return _run(words)
@@ -253,7 +246,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     stdout = sys.stdout
     try:
-        result = cli.main(args=arguments or ["--help"], prog_name="skillpm", standalone_mode=False, obj=arguments)
+        folder_options, arguments = _change_directory(arguments)
+        arguments = _move_leading_options(arguments)
+        typed = [*folder_options, *arguments]
+        result = cli.main(args=arguments or ["--help"], prog_name="skillpm", standalone_mode=False, obj=typed)
         stdout.flush()
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)

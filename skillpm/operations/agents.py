@@ -60,11 +60,10 @@ def list_agents(scope: Scope, context: Context) -> list[KnownAgent]:
 
 def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
     """Link the skills of a scope for these agents, now and after every later change."""
-    for agent in find_agents(names):
-        require_agent_folder(agent, scope.kind, context.settings)
+    require_agent_folders(names, scope, context)
 
     def edit(files: ProjectFiles) -> ProjectFiles:
-        return _with_agents(files, list(dict.fromkeys([*files.agents, *names])))
+        return add_agents(files, names)
 
     options = without_skill_changes(options)
     return change(scope, context, options.replace(install=options.install.replace(is_linking_requested=True)), edit)
@@ -78,6 +77,17 @@ def unlink(scope: Scope, context: Context, names: Sequence[str], options: Change
         return _with_agents(files, [agent for agent in files.agents if agent not in names])
 
     return change(scope, context, without_skill_changes(options), edit)
+
+
+def add_agents(files: ProjectFiles, names: Sequence[str]) -> ProjectFiles:
+    """Return the files with these agents beside those that are linked already."""
+    return _with_agents(files, list(dict.fromkeys([*files.agents, *names])))
+
+
+def require_agent_folders(names: Sequence[str], scope: Scope, context: Context) -> None:
+    """Raise `UsageError` for an agent that is not known, or that reads no skills in a scope."""
+    for agent in find_agents(names):
+        require_agent_folder(agent, scope.kind, context.settings)
 
 
 def _with_agents(files: ProjectFiles, agents: list[str]) -> ProjectFiles:

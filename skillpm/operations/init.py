@@ -6,8 +6,19 @@ from skillpm.core.text import pluralize
 from skillpm.errors import ConflictError
 from skillpm.files import translate_os_errors, write_new_file
 from skillpm.formats.manifest import EMPTY_MANIFEST
+from skillpm.operations.context.project_files import require_project_manifest
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import locked_in, resolve_project_scope, user_scope
+from skillpm.operations.context.scope import Scope, locked_in, resolve_project_scope, user_scope
+
+
+def start_project(scope: Scope, context: Context) -> Scope:
+    """Return the scope of the working directory, which becomes a project: the first change writes its manifest.
+
+    `scope` is user scope as the fallback. Raises `NotFoundError` for a project that lost its manifest, and `UsageError`
+    for HOME.
+    """
+    require_project_manifest(scope, context.settings)
+    return resolve_project_scope(context.settings, ".")
 
 
 def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str], str]:

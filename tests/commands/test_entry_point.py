@@ -4,11 +4,8 @@ import os
 import signal
 import sys
 
-import click
 import pytest
 from commands.scene import CommandSandbox, expected_output
-
-from skillpm.cli.main import SUGGESTIONS, cli
 
 
 def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> None:
@@ -169,19 +166,6 @@ def test_the_help_of_a_command_group_does_not_cut_sentences(scene: CommandSandbo
 
     assert "..." not in commands
     assert commands.rstrip().endswith(".")
-
-
-@pytest.mark.parametrize("command_line", sorted(set(SUGGESTIONS.values())))
-def test_every_suggested_command_exists(command_line: str) -> None:
-    command: click.Command | None = cli
-    for part in command_line.split():
-        if part.startswith("--"):
-            assert command is not None
-            assert part in {option for parameter in command.params for option in parameter.opts}
-        else:
-            assert isinstance(command, click.Group)
-            command = command.get_command(click.Context(command), part)
-    assert command is not None
 
 
 WHILE_LOADING = """

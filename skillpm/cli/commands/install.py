@@ -12,11 +12,13 @@ from skillpm.cli.change_output import print_change
 from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
+from skillpm.cli.repeated_values import RepeatedValues, split_values
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.context.project_files import require_project_in_ci
-from skillpm.operations.context.scope import is_in_repository
+from skillpm.operations.context.scope import Scope, is_in_repository
+from skillpm.operations.init import start_project
 from skillpm.operations.install.add import install
 from skillpm.operations.install.request import InstallRequest, format_skill_spec
 from skillpm.operations.install.spec_requirements import list_available
@@ -24,12 +26,18 @@ from skillpm.operations.install.sync import sync
 from skillpm.operations.pipeline.change import ChangeResult
 from skillpm.requirements.source import RefKind
 
+STARTED = "started a project in {}: commit skills.json and skills.lock"
+ALL_SKILLS = ("*",)  # as other tools spell it
+
 
 @click.command(
+    cls=RepeatedValues,
     epilog="""\b
 Examples:
   skillpm install code-review                       bundled with skillpm
   skillpm install anthropics/skills@pdf             one skill of a repository
+  skillpm install anthropics/skills@pdf -a claude-code codex
+                                                    and link it for two agents
   skillpm install anthropics/skills --list          list a repository's skills
   skillpm install obra/superpowers --all            all skills of a repository
   skillpm install acme/skills#v2@deploy             at a tag, branch or commit
@@ -40,7 +48,7 @@ Examples:
   skillpm install ./my-skill --link                 a local folder, live
   skillpm install ./my-skill.tar.gz                 an archive of a skill
   skillpm install acme/skills@pdf --as acme-pdf     under another name
-  skillpm install                                   same as sync"""
+  skillpm install                                   same as sync""",
 )
 @click.argument(
     "specs",
@@ -49,9 +57,29 @@ Examples:
     help="A name (code-review), a repository (owner/repo or a URL) with optional @skill and #ref, a folder (./x), or "
     "an archive (./x.tar.gz).",
 )
+@click.option(
+    "-a",
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="AGENT...",
+    callback=split_values,
+    help="Also link the skills for these agent hosts, now and later; starts a project if there is none.",
+)
+@click.option(
+    "-s",
+    "--skill",
+    "skills",
+    multiple=True,
+    metavar="NAME...",
+    callback=split_values,
+    help="Install these skills of the SPEC, which contains several; same as SPEC@NAME.",
+)
 @click.option("--as", "alias", metavar="NAME", help="Install the skill under another name.")
 @click.option("--all", "all_skills", is_flag=True, help="Install all skills of a repository, site or folder.")
-@click.option("--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing.")
+@click.option(
+    "-l", "--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing."
+)
 @click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
@@ -76,9 +104,12 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
     Without SPEC, installs what skills.lock specifies, as `skillpm sync` does.
     """
     if not specs and not call.flags["bundled"]:
-        source_options = ("alias", "all_skills", "link", "path", "files", "branch", "tag", "rev", "version")
+        source_options = ("alias", "all_skills", "skills", "link", "path", "files", "branch", "tag", "rev", "version")
         if list_only or any(call.flags[name] for name in source_options):
             raise UsageError("a SPEC is missing", hint="run `skillpm install --help`")
+        if agents := call.flags["agents"]:
+            link = call.scope.command("link", *agents)
+            raise UsageError("a SPEC is missing", hint=f"to link what is installed, run `{link}`")
         require_project_in_ci(call.scope, call.context.settings)
         options = build_change_options(call, locked_in_ci=True)
         print_change(call, run_confirmed(call, options, partial(sync, call.scope, call.context)))
@@ -87,7 +118,14 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
     if list_only:
         _print_available_skills(call, request)
         return
-    scope, result = call.scope, _install(call, request)
+    scope = call.scope
+    is_new = bool(request.agents) and scope.is_fallback
+    if is_new:
+        scope = start_project(scope, call.context)
+    result = _install(call, scope, request)
+    if is_new and result.is_changed:
+        started = "would start a project in {}" if result.is_dry_run else STARTED
+        result = result.replace(notes=(started.format(scope.root), *result.notes))
     print_change(call, result)
     if scope.is_fallback and result.is_changed and is_in_repository(call.context.settings):
         call.console.print_message(
@@ -95,12 +133,12 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
         )
 
 
-def _install(invocation: Invocation, request: InstallRequest) -> ChangeResult:
+def _install(invocation: Invocation, scope: Scope, request: InstallRequest) -> ChangeResult:
     """Install; in a terminal, prompt for the skills of a repository if none is selected."""
     options = build_change_options(invocation)
     while True:
         try:
-            run = partial(install, invocation.scope, invocation.context, request)
+            run = partial(install, scope, invocation.context, request)
             return run_confirmed(invocation, options, run)
         except ManySkillsError as error:
             names = _choose_skills(invocation.console, error)
@@ -137,10 +175,15 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
     refs: list[RefKind] = [kind for kind in ("branch", "tag", "rev", "version") if flags[kind]]
     if len(refs) > 1:
         raise UsageError("only one of --branch, --tag, --rev and --version can be used")
+    takes_all = flags["skills"] == ALL_SKILLS
+    if flags["skills"] and flags["all_skills"]:
+        raise UsageError("--all and --skill cannot be used together")
     return InstallRequest(
         specs=specs,
         alias=flags["alias"] or "",
-        all_skills=flags["all_skills"],
+        all_skills=flags["all_skills"] or takes_all,
+        skills=() if takes_all else flags["skills"],
+        agents=flags["agents"],
         bundled=flags["bundled"],
         link=flags["link"],
         path=flags["path"] or "",

@@ -9,6 +9,7 @@ from skillpm.core.git_syntax import short_commit
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
 from skillpm.formats.json_edit import set_members
+from skillpm.operations.agents import add_agents, require_agent_folders
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -30,13 +31,17 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         hint = f"use `{sync}` to install what is locked, or `{add}` without {flag} to add the SPEC"
         raise UsageError(f"{flag} does not allow adding a SPEC", hint=hint)
     require_project_manifest(scope, context.settings)  # before any server is contacted
+    require_agent_folders(request.agents, scope, context)
     with _hint_local_path(request.specs, context.settings.working_directory):
         additions = parse_requests(scope, context, request, force=options.install.force)
         names = [addition.name for addition in additions]
-        install_options = options.install.replace(selected=names, inexact=True)
+        install_options = options.install.replace(
+            selected=names, inexact=True, is_linking_requested=bool(request.agents)
+        )
 
         def edit(files: ProjectFiles) -> ProjectFiles:
-            return _add_requirements(scope, context, files, additions, force=options.install.force)
+            files = _add_requirements(scope, context, files, additions, force=options.install.force)
+            return add_agents(files, request.agents) if request.agents else files
 
         before = read_project_files(scope, context)
         result = change(scope, context, options.replace(install=install_options, adds_indexes=True), edit)

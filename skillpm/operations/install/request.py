@@ -1,11 +1,12 @@
 """The arguments of `install`, SPECs and the options that replace parts of one, and the requirements that they mean."""
 
+import os
 from collections.abc import Collection, Mapping
 from typing import assert_never
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import has_credentials, is_commit
-from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import RANGE_HINT, is_range
@@ -31,6 +32,10 @@ class InstallRequest(Value):
     # SPEC -> names of the skills that the user chose of those that it contains.
     selection: Mapping[str, Collection[str]] = EMPTY_MAPPING
     index: str = ""
+    # Names of the skills to install of the only SPEC.
+    skills: tuple[str, ...] = ()
+    # Agent hosts to link from now on.
+    agents: tuple[str, ...] = ()
 
 
 class NewRequirement(Value):
@@ -86,6 +91,8 @@ def format_skill_spec(spec: str, source: Source, name: str) -> str:
 def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
     """Parse one SPEC and apply the options to it."""
     specifier = parse_specifier(spec)
+    for name in request.skills:
+        specifier = _apply_skill(specifier, name)
     source = specifier.source
     if request.index:
         if not isinstance(source, IndexSource):
@@ -105,6 +112,20 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
         flag = next((flag for flag, value in chosen.items() if value), f"--{request.ref_kind}")
         raise UsageError(f"{flag} cannot be used with `{sanitize(spec)}`")
     return specifier.replace(source=_apply_git_flags(specifier, source, request, spec))
+
+
+def _apply_skill(specifier: Specifier, name: str) -> Specifier:
+    """Return the specifier of one of several skills, as `@NAME` in a SPEC selects it."""
+    source, spec = specifier.source, specifier.text
+    if isinstance(source, GitSource) and not source.skill:
+        return specifier.replace(source=source.replace(skill=name))
+    if isinstance(source, PathSource):
+        return specifier.replace(source=source.replace(path=os.path.join(source.path, parse_skill_name(name))))
+    if isinstance(source, UrlSource) and "://" in source.url:
+        return parse_specifier(f"{spec}@{parse_skill_name(name)}")
+    if isinstance(source, GitSource) or (isinstance(source, IndexSource) and source.index_url):
+        raise UsageError(f"`{sanitize(spec)}` already names a skill, which conflicts with --skill")
+    raise UsageError(f"--skill cannot be used with `{sanitize(spec)}`")
 
 
 def _apply_git_flags(specifier: Specifier, source: GitSource, request: InstallRequest, spec: str) -> GitSource:

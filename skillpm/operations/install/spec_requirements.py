@@ -58,8 +58,12 @@ def parse_requests(
     additions: list[NewRequirement] = []
     if request.bundled:
         additions.extend(bundled_requirements(scope, context, force=force))
+    if request.skills and (len(request.specs) != 1 or request.bundled):
+        raise UsageError("--skill requires a single SPEC")
+    requests = [request.replace(skills=(name,)) for name in request.skills] or [request]
     for spec in request.specs:
-        additions.extend(_parse_spec(scope, context, spec, request))
+        for each in requests:
+            additions.extend(_parse_spec(scope, context, spec, each))
     if request.alias and len(additions) != 1:
         raise UsageError("--as requires a single skill, but there are several")
     return _deduplicate(additions)

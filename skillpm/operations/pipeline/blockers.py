@@ -30,10 +30,13 @@ def is_unmanaged(action: Action, receipt: Receipt) -> bool:
 
 
 def apply_link_plan(actions: Sequence[Action], links: LinkPlan, options: InstallOptions) -> tuple[Action, ...]:
-    """Return the actions with link changes of kept skills described, and with conflicting links blocked."""
+    """Return the actions with conflicting links blocked, and with the link changes of kept skills described.
+
+    Those of new skills are described only if the user asked for links.
+    """
     if not options.force:
         actions = [_block_on_links(action, links) for action in actions]
-    return tuple(_describe_link_changes(action, links) for action in actions)
+    return tuple(_describe_link_changes(action, links, options) for action in actions)
 
 
 def _block_on_links(action: Action, links: LinkPlan) -> Action:
@@ -44,10 +47,12 @@ def _block_on_links(action: Action, links: LinkPlan) -> Action:
     return action.replace(verb="blocked", reason=f"{' and '.join(paths)} {exist} not created by skillpm")
 
 
-def _describe_link_changes(action: Action, links: LinkPlan) -> Action:
+def _describe_link_changes(action: Action, links: LinkPlan, options: InstallOptions) -> Action:
     created, removed, skipped = (
         plan.get(action.name, ()) for plan in (links.links_to_create, links.links_to_remove, links.links_to_skip)
     )
+    if action.verb == "add" and created and options.is_linking_requested:
+        return action.replace(reason="; ".join([*filter(None, [action.reason]), f"linked in {', '.join(created)}"]))
     if action.verb != "keep" or not (created or removed or skipped):
         return action
     adopted = links.links_to_adopt.get(action.name, ())

@@ -1,0 +1,102 @@
+"""What other tools call it: hints for their commands and options, which are too unlike ours to be found by spelling.
+
+From npm, pip, cargo, uv, gh, git, apm, spm, and above all `npx skills`.
+"""
+
+from collections.abc import Iterable
+
+from skillpm.core.suggestions import did_you_mean, suggestion_hint
+
+COMMANDS = {
+    "i": "install",
+    "a": "install",
+    "get": "install",
+    "download": "install",
+    "un": "uninstall",
+    "delete": "uninstall",
+    "fetch": "sync",
+    "restore": "sync",
+    "experimental_install": "sync",
+    "prune": "sync",
+    "status": "verify",
+    "audit": "verify",
+    "check": "outdated",
+    "freeze": "lock",
+    "find": "search",
+    "view": "show",
+    "inspect": "show",
+    "deps": "tree",
+    "create": "new",
+    "lint": "validate",
+    "format": "validate --fix",
+    "fmt": "validate --fix",
+    "build": "index build",
+    "publish": "index build",
+    "unpublish": "index yank",
+    "yank": "index yank",
+    "clean": "cache clean",
+    "purge": "cache clean",
+}
+PINNED = "skills.lock pins every skill; to stay at a tag or commit, run `skillpm install OWNER/REPO#REF@SKILL`"
+RESTORE_LOCK = "restore skills.lock (`git checkout REV -- skills.json skills.lock`), then run `skillpm sync`"
+# For commands that no single one of ours replaces.
+COMMAND_HINTS = {
+    "pin": PINNED,
+    "unpin": "run `skillpm install OWNER/REPO#BRANCH@SKILL` to follow a branch, then `skillpm update SKILL`",
+    "rollback": RESTORE_LOCK,
+    "undo": RESTORE_LOCK,
+    "downgrade": RESTORE_LOCK,
+    "experimental_sync": "skills in node_modules are not supported; `skillpm install ./node_modules/PACKAGE/SKILL` "
+    "installs one",
+    "self-update": "upgrade skillpm with the tool that installed it: pip install --upgrade agent-skillpm",
+}
+
+_ALWAYS_SAVED = "leave it out: skills.json and skills.lock are always written"
+_IN_SPEC = "put it into the SPEC: `OWNER/REPO#REF@SKILL`"
+_FOLDER = "use `--project DIR`, or `skillpm -C DIR COMMAND`"
+_PROJECT = "leave it out: without `-g`, the project is used"
+_FROZEN = "did you mean `--frozen`?"
+_ASKS_NOTHING = "leave it out: this command asks nothing"
+_AGENT = "use `-a AGENT` with `install`, or `skillpm link AGENT`"
+OPTION_HINTS = {
+    "-C": "put it before the command: `skillpm -C DIR COMMAND`",
+    "--cwd": _FOLDER,
+    "--dir": _FOLDER,
+    "--prefix": _FOLDER,
+    "--directory": _FOLDER,
+    "-p": _PROJECT,
+    "--local": _PROJECT,
+    "--scope": "use `-g` for user scope; without it, the project is used",
+    "--user": "use `-g` for user scope",
+    "-y": _ASKS_NOTHING,
+    "--yes": _ASKS_NOTHING,
+    "-a": _AGENT,
+    "--agent": _AGENT,
+    "-t": _AGENT,
+    "--target": _AGENT,
+    "--copy": "set SKILLPM_LINK_MODE=copy, or run `skillpm config set link-mode copy`",
+    "--symlink": "leave it out: agents' folders get links to the skills",
+    "--pin": _IN_SPEC,
+    "--ref": _IN_SPEC,
+    "--full-depth": "leave it out: skills are found in all folders; for one below another SKILL.md, use `--path DIR`",
+    "--from-local": "write a local folder as ./folder",
+    "-e": "use `skillpm install ./folder --link`",
+    "--editable": "use `skillpm install ./folder --link`",
+    "-U": "use `skillpm update`",
+    "--upgrade": "use `skillpm update`",
+    "--latest": "use `skillpm update`",
+    "--save": _ALWAYS_SAVED,
+    "--save-dev": _ALWAYS_SAVED,
+    "-S": _ALWAYS_SAVED,
+    "-D": _ALWAYS_SAVED,
+    "--frozen-lockfile": _FROZEN,
+    "--immutable": _FROZEN,
+    "--no-cache": "to empty the cache, run `skillpm cache clean`",
+    "--check": "use `skillpm outdated --exit-code` for updates, or `skillpm verify` for edits",
+}
+
+
+def command_hint(name: str, known: Iterable[str]) -> str:
+    """Return the hint for an unknown command: ours for that of another tool, else one that is spelled similarly."""
+    synonym = COMMANDS.get(name)
+    return COMMAND_HINTS.get(name) or (did_you_mean([synonym]) if synonym else suggestion_hint(name, known))

@@ -1,0 +1,81 @@
+"""Commands and options of other tools: taken where they mean the same, else answered with skillpm's."""
+
+import click
+import pytest
+from commands.scene import CommandSandbox, expected_output
+
+from skillpm.cli.main import cli
+from skillpm.cli.other_tools import COMMANDS as FOREIGN_COMMANDS
+from skillpm.cli.other_tools import OPTION_HINTS
+
+
+@pytest.mark.parametrize("command_line", sorted(set(FOREIGN_COMMANDS.values())))
+def test_every_suggested_command_exists(command_line: str) -> None:
+    command: click.Command | None = cli
+    for part in command_line.split():
+        if part.startswith("--"):
+            assert command is not None
+            assert part in {option for parameter in command.params for option in parameter.opts}
+        else:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), part)
+    assert command is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["i", "pdf"], "did you mean `install`?"),
+        (["experimental_install"], "did you mean `sync`?"),
+        (
+            ["pin", "pdf"],
+            "skills.lock pins every skill; to stay at a tag or commit, run `skillpm install OWNER/REPO#REF@SKILL`",
+        ),
+        (
+            ["rollback"],
+            "restore skills.lock (`git checkout REV -- skills.json skills.lock`), then run `skillpm sync`",
+        ),
+    ],
+)
+def test_a_command_of_another_tool_is_answered_with_ours(scene: CommandSandbox, words: list[str], hint: str) -> None:
+    error = scene.run(*words, env={"COLUMNS": "300"}).stderr
+    assert error == f"error: unrecognized command `{words[0]}`\n  hint: {hint}\n"
+
+
+@pytest.mark.parametrize("option", ["--copy", "--pin", "--scope", "--editable", "-C", "-D"])
+def test_an_option_of_another_tool_is_answered_with_ours(scene: CommandSandbox, option: str) -> None:
+    result = scene.run("install", "pdf", option, env={"COLUMNS": "300"})
+    assert (result.code, result.stderr) == (2, f"error: No such option '{option}'\n  hint: {OPTION_HINTS[option]}\n")
+
+
+def test_no_answered_option_exists_in_every_command() -> None:
+    sync = cli.get_command(click.Context(cli), "sync")
+    assert sync is not None
+    assert {option for parameter in sync.params for option in parameter.opts} & {*OPTION_HINTS} <= {"-y", "--yes"}
+
+
+def test_a_folder_before_the_command_is_the_working_directory(scene: CommandSandbox) -> None:
+    (scene.work / "a/b").mkdir(parents=True)
+
+    assert scene.output("-C", "a", "-q", "-C", "b", "init") == ""
+    assert scene.exists("a/b/skills.json")
+    assert scene.output("-C", "a/b", "list", "--json").startswith('{\n  "scope": "project",\n')
+    assert scene.output("-C", "nope", "list") == expected_output("""\
+! error: cannot change to `nope`: No such file or directory
+!   hint: use `skillpm -C DIR COMMAND` with a folder that exists
+[2]
+""")
+    assert scene.output("-C") == expected_output("""\
+! error: -C requires a folder
+!   hint: use `skillpm -C DIR COMMAND` with a folder that exists
+[2]
+""")
+
+
+def test_a_repeated_command_in_a_hint_names_the_folder(scene: CommandSandbox) -> None:
+    (scene.work / "a").mkdir()
+    scene.run("-C", "a", "init", check=True)
+    scene.run("-C", "a", "install", "code-review", check=True)
+    scene.write("a/.agent-skills/code-review/SKILL.md", "my own words")
+
+    assert "`skillpm -C a sync --keep code-review`" in scene.run("-C", "a", "sync", env={"COLUMNS": "300"}).stderr
