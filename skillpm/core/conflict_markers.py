@@ -1,8 +1,10 @@
-"""Git's conflict markers in a SKILL.md: it must be resolved before an agent takes both sides for instructions."""
+"""Git's conflict markers: a SKILL.md that has them must not be taken for instructions, and a lockfile can be merged."""
 
 from skillpm.core.patterns import lazy_pattern
 
 FENCE = lazy_pattern(r"[ \t]*(```+|~~~+)")
+# The markers in the order in which git writes them: what each may follow.
+MARKERS_BEFORE = {"<": ">", "|": "<", "=": "<|", ">": "="}
 RESOLVE_HINT = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
 
 
@@ -27,6 +29,27 @@ def find_conflict(text: str) -> tuple[int, int] | None:
         elif has_separator and _is_marker(line, ">"):
             return start, number
     return None
+
+
+def split_sides(text: str) -> tuple[str, str] | None:
+    """Return the two versions of a text with conflict markers, without the base that `diff3` adds.
+
+    None if the markers are not in order, or if there are none.
+    """
+    ours, theirs = [], []
+    last, count = ">", 0  # the last marker, and the number of conflicts
+    for line in text.splitlines(keepends=True):
+        marker = next((marker for marker in MARKERS_BEFORE if _is_marker(line.rstrip("\r\n"), marker)), "")
+        if marker and last not in MARKERS_BEFORE[marker]:
+            return None
+        if marker:
+            last, count = marker, count + (marker == ">")
+            continue
+        if last in "<>":
+            ours.append(line)
+        if last in "=>":
+            theirs.append(line)
+    return ("".join(ours), "".join(theirs)) if count and last == ">" else None
 
 
 def conflict_warning(data: bytes) -> str:

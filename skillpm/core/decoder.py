@@ -239,7 +239,10 @@ def _conflict_error(text: str, file: str) -> DocumentError | None:
         return None
     hint = RESOLVE_HINT
     if file.endswith("skills.lock"):
-        hint = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
+        hint = (
+            "`skillpm lock` merges both sides, except in CI;"
+            " or take one: `git checkout --ours skills.lock`, then `skillpm lock`"
+        )
     line = text.count("\n", 0, marker.start()) + 1
     return DocumentError("unresolved merge conflict", where=f"{file}:{line}", hint=hint)
 

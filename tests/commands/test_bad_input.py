@@ -292,7 +292,8 @@ DOCUMENTS = {
         damage=overwrite(LOCKFILE, "<<<<<<< HEAD\n{}\n"),
         message="unresolved merge conflict",
         where="WORK/skills.lock:1",
-        hint="take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`",
+        hint="`skillpm lock` merges both sides, except in CI; "
+        "or take one: `git checkout --ours skills.lock`, then `skillpm lock`",
     ),
     "a manifest in which `skills` is mistyped": Case(
         words="list",

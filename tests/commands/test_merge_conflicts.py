@@ -1,8 +1,10 @@
 """Merge conflicts and checkouts of a project whose skills are committed."""
 
+import json
+
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import make_skill, prefix_paths
+from kit import GitError, git, make_skill, prefix_paths
 
 UNMERGED = """\
 ---
@@ -112,3 +114,88 @@ def test_a_clone_with_committed_skills_lists_them_as_what_they_are(project: Comm
 
     project.run("sync", "--force", check=True)
     assert project.json_output("list")["skills"][1]["state"] == "installed"
+
+
+def merge_branches(project: CommandSandbox, *, style: str = "merge") -> None:
+    """Merge two branches of which each installed a skill and changed another, and take both sides of the manifest."""
+    folder = str(project.work)
+    git("init", "-q", "-b", "main", folder)
+    git("-C", folder, "config", "merge.conflictStyle", style)
+    project.write(".gitignore", ".agent-skills\n")
+
+    def commit(message: str) -> None:
+        git("-C", folder, "add", "-A")
+        git("-C", folder, "commit", "-q", "-m", message)
+
+    project.run("install", "./shared", check=True)
+    commit("base")
+    git("-C", folder, "checkout", "-q", "-b", "feature")
+    project.write_files(prefix_paths("shared", make_skill("shared", "Theirs.")))
+    project.run("install", "testing", check=True)
+    project.run("update", check=True)
+    commit("theirs")
+    git("-C", folder, "checkout", "-q", "main")
+    project.write_files(prefix_paths("shared", make_skill("shared", "Ours.")))
+    project.run("install", "code-review", check=True)
+    project.run("update", check=True)
+    commit("ours")
+    with pytest.raises(GitError):
+        git("-C", folder, "merge", "-q", "feature")
+    skills = {"shared": {"path": "shared"}, "testing": {"bundled": True}, "code-review": {"bundled": True}}
+    project.write("skills.json", json.dumps({"skills": skills}))
+    project.write_files(prefix_paths("shared", make_skill("shared", "Both.")))
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
+def test_lock_merges_both_sides_of_a_conflict(project: CommandSandbox, style: str) -> None:
+    project.write_files(prefix_paths("shared", make_skill("shared", "Base.")))
+    merge_branches(project, style=style)
+    assert "<<<<<<<" in project.read("skills.lock")
+
+    assert project.output("lock") == expected_output("""\
+ + shared 2b32ec5dfb1b
+WORK/skills.lock written
+! warning: WORK/skills.lock had a merge conflict: what both sides lock is kept, and resolved again where they differ: \
+shared
+""")
+    lockfile = json.loads(project.read("skills.lock"))
+    assert sorted(lockfile["skills"]) == ["code-review", "shared", "testing"]
+    assert project.run("lock", "--check").stdout == f"{project.work}/skills.lock is up to date\n"
+
+
+def test_a_dry_run_of_lock_keeps_the_conflict(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("shared", make_skill("shared", "Base.")))
+    merge_branches(project)
+    before = project.read("skills.lock")
+
+    assert "WORK/skills.lock would change\n" in project.output("lock", "--dry-run")
+    assert project.read("skills.lock") == before
+
+
+@pytest.mark.parametrize(
+    "words", [["sync"], ["sync", "--frozen"], ["lock", "--check"], ["update"], ["CI"]], ids=" ".join
+)
+def test_no_other_command_decides_a_conflict_and_none_in_ci(project: CommandSandbox, words: list[str]) -> None:
+    project.write_files(prefix_paths("shared", make_skill("shared", "Base.")))
+    merge_branches(project)
+    before = project.read("skills.lock")
+
+    result = project.run("lock", env={"CI": "true"}) if words == ["CI"] else project.run(*words)
+
+    assert result.code == 1
+    line = before[: before.index("<<<<<<<")].count("\n") + 1
+    assert result.stderr == (
+        "error: unresolved merge conflict\n"
+        f"  where: {project.work}/skills.lock:{line}\n"
+        "  hint: `skillpm lock` merges both sides, except in CI; "
+        "or take one: `git checkout --ours skills.lock`, then `skillpm lock`\n"
+    )
+    assert project.read("skills.lock") == before
+
+
+def test_a_conflict_with_half_a_side_is_not_merged(project: CommandSandbox) -> None:
+    project.run("install", "testing", check=True)
+    text = project.read("skills.lock")
+    project.write("skills.lock", f"<<<<<<< HEAD\n{text}=======\n{text[:40]}\n>>>>>>> feature\n")
+
+    assert "unresolved merge conflict" in project.output("lock")

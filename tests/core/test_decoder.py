@@ -86,7 +86,10 @@ def test_duplicate_keys_and_constants_are_rejected(text: str, message: str, wher
 
 SIDES = '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> theirs\n}\n'
 JOIN = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
-RELOCK = "take either side (`git checkout --ours skills.lock`, or --theirs), then run `skillpm lock`"
+RELOCK = (
+    "`skillpm lock` merges both sides, except in CI;"
+    " or take one: `git checkout --ours skills.lock`, then `skillpm lock`"
+)
 
 
 def test_an_unresolved_merge_conflict_is_recognized() -> None:

@@ -44,8 +44,8 @@ class ProjectFiles(Value):
     # From config.toml, which applies if the manifest names no agents.
     default_agents: tuple[str, ...] = ()
     config_path: str = ""
-    # Whether the lockfile contains what another tool had locked, and not only what was read.
-    is_lockfile_imported: bool = False
+    # Whether the lockfile is more than its text says: another tool's, or both sides of a merge conflict.
+    is_lockfile_composed: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -83,8 +83,8 @@ class ProjectFiles(Value):
         )
 
 
-def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
-    """Read the documents of a scope."""
+def read_project_files(scope: Scope, context: Context, lockfile: Lockfile | None = None) -> ProjectFiles:
+    """Read the documents of a scope; the lockfile, too, unless its content is given."""
     text, lock_text = read_text(scope.manifest), read_text(scope.lockfile)
     manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
     user_agents = None if manifest.agents is not None else read_user_setting(context.settings, "agents")
@@ -95,7 +95,7 @@ def read_project_files(scope: Scope, context: Context) -> ProjectFiles:
         manifest=manifest,
         requirements=read_requirements(manifest),
         overrides=read_overrides(manifest),
-        lockfile=Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile),
+        lockfile=lockfile or (Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile)),
         manifest_text=text,
         lockfile_text=lock_text,
         original_manifest_text=text,

@@ -169,7 +169,7 @@ def _add_imports(files: ProjectFiles, imports: Sequence[PinnedImport], adoption:
         requirements={**before.requirements, **{item.name: requirement_value(item.source) for item in imports}},
         skills={**before.skills, **{item.name: item.locked for item in imports}},
     )
-    return files.with_manifest_text(text).replace(lockfile=lockfile, is_lockfile_imported=True)
+    return files.with_manifest_text(text).replace(lockfile=lockfile, is_lockfile_composed=True)
 
 
 def _back_up_spm_manifest(scope: Scope, options: ChangeOptions, *, fsync: bool) -> str:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 
 from skillpm.core.values import Value
-from skillpm.files import translate_os_errors, write_document
+from skillpm.files import read_text, translate_os_errors, write_document
+from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
 from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import (
     ProjectFiles,
@@ -56,7 +57,7 @@ def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequ
     """Update the lockfile to satisfy the manifest, and upgrade the skills in `upgrade`: all if it is empty."""
     require_project_manifest(scope, context.settings)
     if dry_run:
-        files = require_manifest(scope, read_project_files(scope, context))
+        files = require_manifest(scope, _read_merged_files(scope, context))
         return _resolve_lock(scope, context, files, upgrade)[0].replace(is_changed=False)
     is_new = not os.path.isdir(scope.layout.internal_dir)
     try:
@@ -89,9 +90,29 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
     )
 
 
+def _read_merged_files(scope: Scope, context: Context) -> ProjectFiles:
+    """Read the documents of a scope, of which the lockfile may have a merge conflict: both sides are read then.
+
+    Not in CI, which must not decide what is locked.
+    """
+    text = None if context.settings.ci else read_text(scope.lockfile)
+    merged = None if text is None else merge_sides(text, scope.lockfile)
+    if text is None or merged is None:
+        return read_project_files(scope, context)
+    context.reporter.warn(_merge_message(scope, merged))
+    files = read_project_files(scope, context, merged.lockfile)
+    return files.replace(lockfile_text=text, is_lockfile_composed=True)
+
+
+def _merge_message(scope: Scope, merged: MergedLockfile) -> str:
+    names = ", ".join(merged.differing)
+    both = f"{scope.lockfile} had a merge conflict: what both sides lock is kept"
+    return f"{both}, and resolved again where they differ: {names}" if names else both
+
+
 def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | None) -> LockResult:
     """Resolve and write the lockfile, while holding the lock. Raises `DocumentChanged` if a document was saved."""
-    files = require_manifest(scope, read_project_files(scope, context))
+    files = require_manifest(scope, _read_merged_files(scope, context))
     result, text = _resolve_lock(scope, context, files, upgrade)
     check_unchanged(scope, files)
     if result.is_changed:

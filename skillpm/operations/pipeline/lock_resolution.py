@@ -96,7 +96,7 @@ def find_lock_conflicts(files: ProjectFiles) -> list[str]:
 
 def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
     """Return the text of a lockfile; the existing text if the meaning is the same."""
-    if files.lockfile_text is not None and lockfile == files.lockfile and not files.is_lockfile_imported:
+    if files.lockfile_text is not None and lockfile == files.lockfile and not files.is_lockfile_composed:
         return files.lockfile_text
     return write_lockfile(lockfile)
 
