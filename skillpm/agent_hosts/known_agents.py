@@ -120,13 +120,19 @@ def require_agent_folder(agent: Agent, kind: Literal["project", "user"], setting
 
 def is_present(agent: Agent, root: str, settings: Settings) -> bool:
     """Return whether a host seems to be installed here, or used in the project at `root`: one of its folders exists."""
-    if root != settings.home and (folder := _dedicated_folder(agent)) and os.path.isdir(os.path.join(root, folder)):
+    if root != settings.home and is_used_in(agent, root):
         return True
     for marker in agent.presence:
         path = os.path.join(root, marker[2:]) if marker.startswith("./") else _expand_path(marker, agent, settings)
         if os.path.exists(path):
             return True
     return False
+
+
+def is_used_in(agent: Agent, root: str) -> bool:
+    """Return whether the project at `root` has a folder of a host, which it shares with no other host."""
+    folder = _dedicated_folder(agent)
+    return folder != "" and os.path.isdir(os.path.join(root, folder))
 
 
 def _dedicated_folder(agent: Agent) -> str:

@@ -7,6 +7,7 @@ from skillpm.agent_hosts.known_agents import (
     agent_folder,
     find_agents,
     is_present,
+    is_used_in,
     load_agents,
     require_agent_folder,
 )
@@ -16,7 +17,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change, find_present_agents
 
 
 class KnownAgent(Value):
@@ -56,6 +57,25 @@ def list_agents(scope: Scope, context: Context) -> list[KnownAgent]:
         )
         for agent in sorted(load_agents().values(), key=lambda agent: agent.id)
     ]
+
+
+class DetectedHosts(Value):
+    """The hosts to link if the user names none; `is_certain` unless a person has to choose among them."""
+
+    names: tuple[str, ...]
+    is_certain: bool
+
+
+def detect_hosts(scope: Scope, context: Context) -> DetectedHosts:
+    """Return the hosts that a scope is used with.
+
+    For a project, these are the hosts whose own folders it has. Other hosts on this machine are certain only if there
+    is just one: the manifest is shared with people who use others.
+    """
+    present, agents = find_present_agents(scope, context), load_agents()
+    used = tuple(name for name in present if is_used_in(agents[name], scope.root)) if scope.kind == "project" else ()
+    names = used or tuple(present)
+    return DetectedHosts(names=names, is_certain=scope.kind == "user" or len(names) == 1 or bool(used))
 
 
 def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:

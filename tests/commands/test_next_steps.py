@@ -60,11 +60,42 @@ def test_link_without_an_agent_names_those_that_are_here(project: CommandSandbox
 """)
     (project.home / ".codex").mkdir()
     (project.home / ".claude").mkdir()
-    assert project.output("link", "-g") == expected_output("""\
-! error: no agent host given
-!   hint: found claude-code, codex: `skillpm link -g claude-code`; `skillpm agents --all` lists all supported hosts
+    assert project.output("link") == expected_output("""\
+! error: no agent host given; this machine has several, and this project uses none yet: claude-code, codex
+!   hint: name those to link: `skillpm link claude-code codex`; `skillpm agents --all` lists all supported hosts
 [2]
 """)
+    assert project.read_json("skills.json") == {"skills": {}}
+
+
+def test_link_without_an_agent_links_the_hosts_of_the_project(project: CommandSandbox) -> None:
+    for host in (".codex", ".claude", ".glm"):
+        (project.home / host).mkdir()
+    (project.work / ".claude").mkdir()
+    project.run("install", "testing", check=True)
+
+    assert project.output("link") == expected_output("""\
+ → testing 1.0.0  (linked in .claude/skills)
+linked 1; total: 1 skill in WORK/.agent-skills
+""")
+    assert project.read_json("skills.json")["agents"] == ["claude-code"]
+
+
+def test_link_without_an_agent_links_the_only_host_of_the_machine(project: CommandSandbox) -> None:
+    (project.home / ".codex").mkdir()
+
+    project.run("link", check=True)
+
+    assert project.read_json("skills.json")["agents"] == ["codex"]
+
+
+def test_link_without_an_agent_links_all_hosts_in_user_scope(project: CommandSandbox) -> None:
+    for host in (".codex", ".claude"):
+        (project.home / host).mkdir()
+
+    project.run("link", "-g", check=True)
+
+    assert project.read_json("../home/.config/skillpm/skills.json")["agents"] == ["claude-code", "codex"]
 
 
 def test_link_without_skills_says_so(project: CommandSandbox) -> None:

@@ -139,3 +139,15 @@ def test_no_color_applies_to_errors(forge: CommandSandbox) -> None:
 
     assert "\x1b[" in colored
     assert plain.startswith("error: `nope` is not in")
+
+
+@pytest.mark.parametrize(("answer", "linked"), [("", ["claude-code", "codex"]), ("codex", ["codex"])])
+def test_link_asks_which_of_several_hosts(project: CommandSandbox, answer: str, linked: list[str]) -> None:
+    for host in (".codex", ".claude"):
+        (project.home / host).mkdir()
+
+    code, shown = run_in_terminal(project, [answer], "link")
+
+    assert code == 0, shown
+    assert "Link which hosts? [claude-code codex]: " in shown
+    assert project.read_json("skills.json")["agents"] == linked
