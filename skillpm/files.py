@@ -57,7 +57,7 @@ def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
     if error.errno == errno.EIO:
         return f"check the disk (see the system log), then run the command again; {state}"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        advice = "check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR"
+        advice = "check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)"
         return f"{advice}; {RESUME_HINT}" if is_resumable else advice
     return RESUME_HINT if is_resumable else ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands.scene import LINK_HINT, CommandSandbox, expected_output
-from kit import GitServer, Repository, make_skill, prefix_paths
+from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 ONE = '{"skills": {"code-review": {"bundled": true}}}\n'
 TWO = '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}}}\n'
@@ -72,8 +72,7 @@ def test_a_strict_sync_without_any_requirement_is_an_error_too(scene: CommandSan
     assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   hint: there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use \
---project DIR
+!   hint: no skills.json found here or above, so this is user scope; go to the project, or use --project DIR
 [1]
 """)
     assert scene.output("sync", "--frozen", "-g") == expected_output("""\
@@ -341,6 +340,27 @@ def test_ci_without_a_project_is_an_error(scene: CommandSandbox, words: list[str
         ).code
         == 0
     )
+
+
+def test_a_manifest_that_is_not_searched_for_is_named(scene: CommandSandbox) -> None:
+    scene.write("a/skills.json", '{"skills": {}}\n')
+    (scene.work / "a/src/x").mkdir(parents=True)
+
+    assert scene.output("sync", cwd="a/src/x") == expected_output("""\
+nothing to do: 0 skills in HOME/.agent-skills
+! no skills.json found here, and outside of git the folders above are not searched; for the one above, use --project \
+WORK/a; used the user scope (as -g does)
+""")
+    git("init", "-q", cwd=scene.work / "a/src")
+    assert scene.output("sync", "--frozen", cwd="a/src/x", env={"CI": "true"}) == expected_output("""\
+! error: no skills.json found here or above in this git repository; for the one above, use --project WORK/a
+!   where: WORK/a/src/x
+!   hint: CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g
+[1]
+""")
+    git("init", "-q", cwd=scene.work / "a")
+    (scene.work / "a/src/.git").rename(scene.work / "moved")
+    assert scene.output("sync", cwd="a/src/x") == "nothing to do: 0 skills in WORK/a/.agent-skills\n"
 
 
 def test_two_projects_at_once_are_refused(scene: CommandSandbox) -> None:

@@ -68,7 +68,7 @@ def test_a_read_only_project_is_reported_before_the_first_download(
     assert output == expected_output("""\
 ! error: cannot create a lock file: permission denied
 !   where: WORK/.agent-skills
-!   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   hint: check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)
 [1]
 """)
     assert server.requests == []
@@ -102,7 +102,7 @@ def test_an_unwritable_lockfile_is_reported(project: CommandSandbox) -> None:
     assert re.sub(r"[0-9]+\.tmp", "N.tmp", output) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
-!   hint: check its owner and permissions, or use another location: set SKILLPM_HOME or SKILLPM_CACHE_DIR
+!   hint: check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)
 [1]
 """)
     assert project.full_snapshot == before

@@ -8,7 +8,7 @@ from skillpm.cli.change_options import build_change_options, change_options, exc
 from skillpm.cli.change_output import print_change
 from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
-from skillpm.operations.context.project_files import require_project_in_ci
+from skillpm.operations.context.project_files import missing_project_message, require_project_in_ci
 from skillpm.operations.install.sync import sync
 
 
@@ -35,7 +35,8 @@ def command(call: Invocation) -> None:
     require_project_in_ci(scope, call.context.settings)
     result = run_confirmed(call, options, partial(sync, scope, call.context))
     if scope.is_fallback:
-        call.console.print_message("no skills.json found here or above; used the user scope (as -g does)")
+        missing = missing_project_message(call.context.settings)
+        call.console.print_message(f"{missing}; used the user scope (as -g does)")
     print_change(call, result)
     if not result.is_changed:
         from skillpm.cli.answer_preparation import prepare_sync_answer  # noqa: PLC0415  (a change prepares nothing)

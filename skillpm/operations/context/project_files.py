@@ -3,21 +3,25 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from shlex import quote
 from typing import TypeVar
 
+from skillpm.core.decoder import parse_json
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.errors import DocumentChanged, NotFoundError
+from skillpm.errors import DocumentChanged, NotFoundError, SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.lockfile import Lockfile, read_lockfile
-from skillpm.formats.manifest import EMPTY_MANIFEST, KNOWN_KEYS, Manifest, read_manifest
+from skillpm.formats.manifest import EMPTY_MANIFEST, KNOWN_KEYS, Manifest, document_kind, read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import (
     LOCKFILE,
     MANIFEST,
     Scope,
     candidate_project_dirs,
+    is_home,
+    is_in_repository,
     locked_in,
     missing_manifest,
 )
@@ -151,7 +155,29 @@ def require_project_in_ci(scope: Scope, settings: Settings) -> None:
     is_chosen = any(settings.environ.get(name) for name in ("SKILLPM_HOME", "SKILLPM_CONFIG_DIR"))
     if scope.is_fallback and settings.ci and not is_chosen:
         raise NotFoundError(
-            "no skills.json found here or above",
+            missing_project_message(settings),
             where=settings.working_directory,
             hint="CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g",
         )
+
+
+def missing_project_message(settings: Settings) -> str:
+    """Return that there is no project, and which one above the searched folders was not considered."""
+    searched = {*candidate_project_dirs(settings)}
+    folder = os.path.dirname(settings.working_directory)
+    while folder != os.path.dirname(folder):
+        if folder not in searched and not is_home(settings, folder) and _has_manifest(folder):
+            where = "here or above in this git repository" if is_in_repository(settings) else "here"
+            why = "" if is_in_repository(settings) else ", and outside of git the folders above are not searched"
+            return f"no skills.json found {where}{why}; for the one above, use --project {quote(folder)}"
+        folder = os.path.dirname(folder)
+    return "no skills.json found here or above"
+
+
+def _has_manifest(folder: str) -> bool:
+    path = os.path.join(folder, MANIFEST)
+    try:
+        text = read_text(path)
+        return text is not None and document_kind(parse_json(text, path)) == "manifest"
+    except SkillpmError:
+        return False

@@ -8,7 +8,7 @@ from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.formats.pin import IndexPin
-from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.project_files import ProjectFiles, missing_project_message
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.pipeline.index_policy import (
@@ -21,6 +21,9 @@ from skillpm.operations.pipeline.source_policy import check_sources, refuse_inst
 from skillpm.requirements.source import PathSource
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
+from skillpm.settings import Settings
+
+CI_IMPLIES_LOCKED = "; CI is set, which implies --locked"
 
 
 class LockPolicy(Value):
@@ -53,20 +56,18 @@ def resolve_lockfile(
     fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
     refuse_installed_sources(scope, files, fetchers.settings)
     if files.lockfile_text is None and (lock_policy.locked or lock_policy.frozen):
-        raise _outdated_error(scope, files, [], lock_policy)
+        raise _missing_error(scope, files, lock_policy, fetchers.settings)
     if lock_policy.frozen:
         _require_locked(scope, files, lock_policy)
         check_sources(scope, files, files.lockfile)
         _check_indexes(scope, files, fetchers, files.lockfile.skills)
         if changed := _find_changed_folders(files, fetchers, selected):
-            raise _outdated_error(
-                scope, files, [f"the content of `{name}` has changed" for name in changed], lock_policy
-            )
+            raise _outdated_error(scope, [f"the content of `{name}` has changed" for name in changed], lock_policy)
         return files.lockfile
     check_sources(scope, files, files.lockfile, only_kept=True)
     _check_indexes(scope, files, fetchers, _find_unchanged(files) - {*upgrade})
     if lock_policy.locked and (reasons := find_lock_conflicts(files)):
-        raise _outdated_error(scope, files, reasons, lock_policy)
+        raise _outdated_error(scope, reasons, lock_policy)
     held = _find_held_folders(files, fetchers, selected, allow_missing=not lock_policy.locked)
     cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
     upgrade = {*upgrade}
@@ -85,7 +86,7 @@ def resolve_lockfile(
     if lock_policy.locked and lockfile != files.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
         reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
-        raise _outdated_error(scope, files, reasons, lock_policy)
+        raise _outdated_error(scope, reasons, lock_policy)
     return lockfile
 
 
@@ -149,21 +150,22 @@ def _find_changed_folders(
     return [name for name, skill in sorted(skills.items()) if skill.digest != files.lockfile.skills[name].digest]
 
 
-def _outdated_error(scope: Scope, files: ProjectFiles, reasons: list[str], lock_policy: LockPolicy) -> LockfileOutdated:
-    lock = scope.command("lock")
-    ci = "; CI is set, which implies --locked" if lock_policy.is_from_ci else ""
-    if files.lockfile_text is None:
-        hint = f"create it with `{lock}`{' and commit it' if ci else ''}{ci}"
-        if scope.is_fallback and files.manifest_text is None:
-            hint = (
-                "there is no skills.json here or in a parent folder, so this is user scope; go to the project, or use "
-                "--project DIR"
-            )
-        return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
+def _missing_error(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy, settings: Settings) -> LockfileOutdated:
+    hint = f"create it with `{scope.command('lock')}`{' and commit it' if lock_policy.is_from_ci else ''}"
+    if scope.is_fallback and files.manifest_text is None:
+        missing = missing_project_message(settings)
+        hint = f"{missing}, so this is user scope; go to the project, or use --project DIR"
+    elif lock_policy.is_from_ci:
+        hint += CI_IMPLIES_LOCKED
+    return LockfileOutdated("there is no lockfile", where=scope.lockfile, hint=hint)
+
+
+def _outdated_error(scope: Scope, reasons: list[str], lock_policy: LockPolicy) -> LockfileOutdated:
+    ci = CI_IMPLIES_LOCKED if lock_policy.is_from_ci else ""
     return LockfileOutdated(
         f"the lockfile is not up to date: {'; '.join(reasons)}",
         where=scope.lockfile,
-        hint=f"run `{lock}` and commit skills.lock{ci}",
+        hint=f"run `{scope.command('lock')}` and commit skills.lock{ci}",
     )
 
 
@@ -171,7 +173,7 @@ def _require_locked(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy) 
     dependencies = {name for skill in files.lockfile.skills.values() for name in skill.dependencies}
     missing = sorted({*files.requirements, *dependencies} - {*files.lockfile.skills})
     if missing:
-        raise _outdated_error(scope, files, [f"`{name}` is not locked" for name in missing], lock_policy)
+        raise _outdated_error(scope, [f"`{name}` is not locked" for name in missing], lock_policy)
 
 
 def _find_unchanged(files: ProjectFiles) -> set[SkillName]:
