@@ -1,6 +1,7 @@
 """`use`: a skill is printed as `load` prints it, and only the cache is written to."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -179,10 +180,19 @@ SKILL.md
 scripts
 """)
     assert scene.output("use", f"{url}@pdf", "--exec", "exit 7") == "[7]\n"
-    assert scene.run("use", f"{url}@pdf", "--exec", "kill -9 $$").code == 137
+    assert scene.run("use", f"{url}@pdf", "--exec", "kill -9 $$").code == -9
     assert scene.output("use", f"{url}@pdf", "--exec", "true", "--json").startswith(
         '{\n  "error": {\n    "code": "usage"'
     )
+
+
+def test_a_command_gets_the_standard_input_and_the_signals(scene: CommandSandbox) -> None:
+    assert scene.run("use", "testing", "--exec", "cat", stdin="typed\n").stdout == "typed\n"
+    with scene.spawn("use", "testing", "--exec", "echo ready; exec sleep 60") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        assert process.wait(30) == -signal.SIGTERM
 
 
 # The cache

@@ -1,8 +1,8 @@
 """`skillpm use`."""
 
 import os
-import signal
 import subprocess
+import sys
 
 import click
 
@@ -83,14 +83,10 @@ def _report_dependencies(call: Invocation, used: UsedSkill) -> None:
 
 
 def _run(command_line: str, folder: str) -> int:
-    """Run a command of the user and return its exit code. Ctrl-C is for that command: it may be interactive."""
-    process = subprocess.Popen(command_line, shell=True, env={**os.environ, FOLDER_VARIABLE: folder})  # noqa: S602
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        code = process.wait()
-    except BaseException:
-        process.terminate()
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return code if code >= 0 else 128 - code
+    """Run a command of the user in a shell; return its exit code, if this process is not replaced by the shell."""
+    environ = {**os.environ, FOLDER_VARIABLE: folder}
+    if os.name == "posix":
+        # The command may be interactive: it gets the terminal and all signals, with nothing in between.
+        sys.stdout.flush()
+        os.execve("/bin/sh", ["sh", "-c", command_line], environ)  # noqa: S606
+    return subprocess.run(command_line, shell=True, env=environ, check=False).returncode  # noqa: S602
