@@ -216,6 +216,7 @@ class ManySkillsError(SkillpmError):
             hint=f"select one with `{example}`, or install all with `--all`",
         )
         self.spec = spec
+        self.example = example
         self.choices = tuple(choices)
 
 

@@ -52,11 +52,11 @@ def report_error(error: Exception, *, as_json: bool, color: bool = True, command
     if isinstance(error, click.ClickException):
         hint = ""
         if isinstance(error, click.NoSuchOption):
-            from skillpm.cli.other_tools import OPTION_HINTS  # noqa: PLC0415  (only after a mistake)
+            from skillpm.cli.other_tools import option_hint  # noqa: PLC0415  (only after a mistake)
 
-            similar = [] if error.option_name in OPTION_HINTS else _find_similar_options(error)
+            hint = option_hint(error.ctx.info_name or "" if error.ctx else "", error.option_name)
+            similar = [] if hint else _find_similar_options(error)
             error = click.NoSuchOption(error.option_name, possibilities=similar, ctx=error.ctx)
-            hint = OPTION_HINTS.get(error.option_name, "")
         command = getattr(getattr(error, "ctx", None), "command_path", command)
         hint = hint or f"run `{command} --help`"
         return _print_error("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, color=color)

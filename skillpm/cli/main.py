@@ -82,6 +82,7 @@ SECTIONS = {
     },
     "Serve": {
         "load": "Print a skill as an agent receives it.",
+        "use": "Print a skill of a repository without installing it.",
         "prompt": "Print the skill catalog for a system prompt.",
         "match": "Find skills whose triggers match a message.",
         "projects": "List projects, or print the instructions of one.",

@@ -25,6 +25,10 @@ COMMANDS = {
     "find": "search",
     "view": "show",
     "inspect": "show",
+    "preview": "use",
+    "exec": "use",
+    "run": "use",
+    "x": "use",
     "deps": "tree",
     "create": "new",
     "lint": "validate",
@@ -58,6 +62,8 @@ _PROJECT = "leave it out: without `-g`, the project is used"
 _FROZEN = "did you mean `--frozen`?"
 _ASKS_NOTHING = "leave it out: this command asks nothing"
 _AGENT = "use `-a AGENT` with `install`, or `skillpm link AGENT`"
+_PIPE = "give the output to the agent (`skillpm use SPEC | claude`), or start one with `--exec COMMAND`"
+# Before the option, the command, if the hint is for it alone.
 OPTION_HINTS = {
     "-C": "put it before the command: `skillpm -C DIR COMMAND`",
     "--cwd": _FOLDER,
@@ -73,6 +79,8 @@ OPTION_HINTS = {
     "-a": _AGENT,
     "--agent": _AGENT,
     "-t": _AGENT,
+    "use -a": _PIPE,
+    "use --agent": _PIPE,
     "--target": _AGENT,
     "--copy": "set SKILLPM_LINK_MODE=copy, or run `skillpm config set link-mode copy`",
     "--symlink": "leave it out: agents' folders get links to the skills",
@@ -94,6 +102,11 @@ OPTION_HINTS = {
     "--no-cache": "to empty the cache, run `skillpm cache clean`",
     "--check": "use `skillpm outdated --exit-code` for updates, or `skillpm verify` for edits",
 }
+
+
+def option_hint(command: str, option: str) -> str:
+    """Return what to use instead of an option of another tool; empty for an unknown one."""
+    return OPTION_HINTS.get(f"{command} {option}") or OPTION_HINTS.get(option, "")
 
 
 def command_hint(name: str, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -11,21 +12,23 @@ from skillpm.operations.context.scope_permissions import unreachable_rule_messag
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.serving.body_modes import MODES
 from skillpm.serving.renderers.styles import ALIASES, RENDERERS
-from skillpm.serving.service import SkillService
+from skillpm.serving.results import Loaded
+from skillpm.serving.service import Ask, SkillService
 
 style_option = click.option(
     "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."
 )
 mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of each skill to print.")
+profile_option = click.option(
+    "--profile",
+    metavar="NAME",
+    default="",
+    help="Also apply the permissions of this profile, or of this agent of the host.",
+)
 # What an agent may see.
 viewer_options = combine_options(
     scope_options,
-    click.option(
-        "--profile",
-        metavar="NAME",
-        default="",
-        help="Also apply the permissions of this profile, or of this agent of the host.",
-    ),
+    profile_option,
     click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
     click.option("--host", metavar="ID", default="", help="Use the skills that this host sees (see `discover`)."),
 )
@@ -37,13 +40,12 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
     With `check_all=False`, for a command that serves one skill, the files of the other skills are not read.
     """
     flags = invocation.flags
-    can_prompt = sys.stdin.isatty() and sys.stderr.isatty() and not invocation.console.as_json
     service = make_service(
         invocation.scope,
         invocation.context.settings,
         Viewer(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
         style=flags.get("style", "default"),
-        ask=_confirm_load if can_prompt else None,
+        ask=find_ask(invocation),
     )
     if check_all:
         service.registry.check(service.visible.values())
@@ -53,6 +55,30 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
         if not service.rules.hides(os.path.basename(os.path.dirname(problem.path))):
             invocation.console.warn(f"{problem.path}: {problem.message}")
     return service
+
+
+def loaded_to_json(loaded: Loaded) -> dict[str, Any]:
+    """Return the JSON object of a loaded skill."""
+    return {
+        "name": loaded.name,
+        "title": loaded.title,
+        "text": loaded.text,
+        "directory": loaded.directory,
+        "files": list(loaded.files),
+        "mode": loaded.mode,
+        "style": loaded.style,
+        "truncated": loaded.truncated,
+        "references": list(loaded.references),
+        "commands": list(loaded.commands),
+        "tokens": loaded.tokens,
+        "saved": loaded.saved,
+    }
+
+
+def find_ask(invocation: Invocation) -> Ask | None:
+    """Return the function that asks a person whether a skill may be loaded; None without a terminal."""
+    can_prompt = sys.stdin.isatty() and sys.stderr.isatty() and not invocation.console.as_json
+    return _confirm_load if can_prompt else None
 
 
 def _confirm_load(name: str) -> bool:

@@ -64,13 +64,21 @@ def load_skill(
 
 
 def make_service(
-    scope: Scope, settings: Settings, viewer: Viewer, *, style: str = "default", ask: Ask | None = None
+    scope: Scope,
+    settings: Settings,
+    viewer: Viewer,
+    *,
+    style: str = "default",
+    ask: Ask | None = None,
+    registry: Registry | None = None,
 ) -> SkillService:
-    """Serve the skills visible from a scope or, if the viewer is a host, those that the host would see."""
+    """Serve the skills visible from a scope or, if the viewer is a host, those that the host would see.
+
+    `registry` replaces these skills by others, under the same permissions.
+    """
     scopes = visible_scopes(scope, settings)
     files = (user_config_path(settings), *(each.manifest for each in scopes))
     find_host_files: Callable[[], Iterable[str]] = tuple
-    registry: Registry
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
         from skillpm.operations.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
@@ -80,7 +88,7 @@ def make_service(
         heads = HeadCache()
         registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads))
         find_host_files = partial(find_permission_files, viewer.host, settings)
-    else:
+    elif registry is None:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
         registry = layers[0] if len(layers) == 1 else LayeredRegistry(layers)
     permits = WatchedPermissions(

@@ -66,7 +66,7 @@ def test_info_shows_entries_sizes_and_what_is_used_here(filled: CommandSandbox) 
 
     output = filled.json_output("cache", "info")
 
-    assert list(output) == ["directory", "store", "git", "http", "search", "leftovers", "older", "newer"]
+    assert list(output) == ["directory", "store", "git", "http", "search", "unpacked", "leftovers", "older", "newer"]
     assert (output["store"]["entries"], output["store"]["used"]) == (3, 2)
     assert output["store"]["bytes"] == sum(path.stat().st_size for path in entries(filled) if ".new" not in path.name)
     assert (output["git"]["entries"], output["git"]["used"]) == (1, 1)
@@ -75,7 +75,7 @@ def test_info_shows_entries_sizes_and_what_is_used_here(filled: CommandSandbox) 
     lines = filled.output("cache", "info").splitlines()
     assert lines[0] == "ROOT/cache"
     assert lines[1].endswith("skills, by content digest  2 of them needed by the lockfiles here")
-    assert lines[5:] == [
+    assert lines[6:] == [
         "  left behind by killed commands: 1",
         "  from an older skillpm: ROOT/cache/v0",
         "  from a newer skillpm: ROOT/cache/v9",

@@ -20,6 +20,7 @@ BUCKETS: tuple[tuple[Bucket, str], ...] = (
     ("git", "repositories"),
     ("http", "responses of indexes"),
     ("search", "catalogs of indexes"),
+    ("unpacked", "skills that were used without installing them"),
 )
 DEFAULT_UNUSED_DAYS = 30.0
 
@@ -68,7 +69,7 @@ def info_command(call: Invocation) -> None:
         has_used = bucket in {"store", "git"} and row["entries"]
         used = f"  {row['used']} of them needed by the lockfiles here" if has_used else ""
         call.console.print_line(
-            f"  {bucket:6}  {row['entries']:6}  {decimal(row['bytes']):>9}  {description}{used}".rstrip()
+            f"  {bucket:8}  {row['entries']:6}  {decimal(row['bytes']):>9}  {description}{used}".rstrip()
         )
     if contents.leftovers:
         call.console.print_line(f"  left behind by killed commands: {len(contents.leftovers)}")

@@ -3,7 +3,7 @@
 import click
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options
+from skillpm.cli.serve_options import create_service, loaded_to_json, mode_option, style_option, viewer_options
 from skillpm.core.text import sanitize
 from skillpm.serving.body_modes import Mode
 
@@ -31,19 +31,4 @@ def command(call: Invocation, name: str, arguments: tuple[str, ...], style: str,
     if not call.console.as_json:
         call.console.print_raw(loaded.text)
         return
-    call.console.print_json(
-        {
-            "name": loaded.name,
-            "title": loaded.title,
-            "text": loaded.text,
-            "directory": loaded.directory,
-            "files": list(loaded.files),
-            "mode": loaded.mode,
-            "style": loaded.style,
-            "truncated": loaded.truncated,
-            "references": list(loaded.references),
-            "commands": list(loaded.commands),
-            "tokens": loaded.tokens,
-            "saved": loaded.saved,
-        }
-    )
+    call.console.print_json(loaded_to_json(loaded))

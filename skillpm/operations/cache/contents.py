@@ -21,7 +21,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
-Bucket = Literal["store", "git", "http", "search", "proofs", "answers"]
+Bucket = Literal["store", "git", "http", "search", "proofs", "answers", "unpacked"]
 BUCKETS: dict[Bucket, str] = {
     "store": "store",
     "git": "git",
@@ -29,9 +29,11 @@ BUCKETS: dict[Bucket, str] = {
     "search": "search",
     "proofs": "proofs",
     "answers": "answers",
+    "unpacked": "unpacked",
 }
 STORE_ENTRY_NAME = lazy_pattern(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 HTTP_RESPONSE_NAME = lazy_pattern(r"[0-9a-f]{64}", re.ASCII)
+UNPACKED_NAME = lazy_pattern(r"[0-9a-f]{64}(-[0-9a-z]{1,16})?", re.ASCII)
 ANSWER_NAME = lazy_pattern(r"[0-9]{4}", re.ASCII)
 CATALOG_NAME = lazy_pattern(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.ASCII)
 # Files that a process writes and then renames, or unlinks right after opening; the name contains the process id.
@@ -83,6 +85,7 @@ def inspect_cache(settings: Settings) -> CacheContents:
         *_flat_entries(settings, "search", CATALOG_NAME),
         *_flat_entries(settings, "proofs", HTTP_RESPONSE_NAME),
         *_flat_entries(settings, "answers", ANSWER_NAME),
+        *_unpacked_entries(settings),
         *_lock_entries(settings),
     ]
     own = _format_number(os.path.basename(settings.cache_dir)) or 0
@@ -156,6 +159,18 @@ def _store_entries(settings: Settings) -> Iterator[CacheEntry]:
 def _flat_entries(settings: Settings, bucket: Bucket, name_pattern: "re.Pattern[str]") -> Iterator[CacheEntry]:
     for entry in scan_folder(_bucket_dir(settings, bucket)):
         yield from _file_entry(bucket, entry, name_pattern)
+
+
+def _unpacked_entries(settings: Settings) -> Iterator[CacheEntry]:
+    """Yield the folders of unpacked skills, and what killed processes left in them."""
+    for entry in scan_folder(_bucket_dir(settings, "unpacked")):
+        if UNPACKED_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            used = _last_used(entry.path)
+            yield CacheEntry(bucket="unpacked", path=entry.path, size=disk_usage(entry.path), last_used=used)
+            for part in scan_folder(entry.path):
+                if (writer := writer_pid(part.name)) and not is_process_alive(writer):
+                    size = disk_usage(part.path)
+                    yield CacheEntry(bucket="unpacked", path=part.path, size=size, last_used=0, is_leftover=True)
 
 
 def _lock_entries(settings: Settings) -> Iterator[CacheEntry]:

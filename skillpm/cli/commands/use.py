@@ -1,0 +1,96 @@
+"""`skillpm use`."""
+
+import os
+import signal
+import subprocess
+
+import click
+
+from skillpm.cli.change_options import exclude_newer_option, fetch_options
+from skillpm.cli.confirmation import yes_option
+from skillpm.cli.options import Invocation
+from skillpm.cli.serve_options import find_ask, loaded_to_json, mode_option, profile_option, style_option
+from skillpm.core.text import sanitize
+from skillpm.errors import ManySkillsError, UsageError
+from skillpm.operations.install.request import InstallRequest
+from skillpm.operations.serve import Viewer
+from skillpm.operations.use import UsedSkill, UseOptions, use
+
+FOLDER_VARIABLE = "SKILLPM_SKILL_DIR"
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm use anthropics/skills@pdf            print a skill, install nothing
+  skillpm use anthropics/skills -s pdf | claude   give it to an agent
+  skillpm use acme/skills#v2@fix-issue -- 42   with `$ARGUMENTS` filled in
+  skillpm use anthropics/skills@pdf --exec 'ls "$SKILLPM_SKILL_DIR"'"""
+)
+@click.argument("spec", metavar="SPEC", help="A single skill, as for `install`.")
+@click.argument("arguments", nargs=-1, metavar="[-- ARGS]...", help="Values for the skill's $ARGUMENTS, $0, $1 and on.")
+@click.option("-s", "--skill", metavar="NAME", help="The skill of a SPEC that contains several; same as SPEC@NAME.")
+@click.option(
+    "--exec",
+    "command_line",
+    metavar="COMMAND",
+    help="Instead of printing, run this shell command of yours, with the skill's folder in SKILLPM_SKILL_DIR.",
+)
+@style_option
+@mode_option
+@exclude_newer_option
+@yes_option
+@profile_option
+@fetch_options
+def command(call: Invocation, spec: str, arguments: tuple[str, ...], command_line: str | None) -> int:
+    """Print a skill as an agent receives it, without installing it.
+
+    It is fetched with every check of an install and unpacked in the cache. Nothing else is written, and nothing in the
+    skill is executed.
+    """
+    flags, skill = call.flags, call.flags["skill"]
+    if command_line is not None and call.console.as_json:
+        raise UsageError("--exec and --json cannot be used together")
+    options = UseOptions(
+        viewer=Viewer(profile=flags["profile"]),
+        mode=flags["mode"],
+        style=flags["style"],
+        arguments=arguments or None,
+        ask=find_ask(call),
+        allows_whole_repositories=flags["yes"],
+    )
+    request = InstallRequest(specs=(spec,), skills=(skill,) if skill else ())
+    try:
+        used = use(call.scope, call.context, request, options)
+    except ManySkillsError as error:
+        error.hint = f"select one with `{error.example}`"
+        raise
+    _report_dependencies(call, used)
+    if command_line is not None:
+        return _run(command_line, used.loaded.directory)
+    if not call.console.as_json:
+        call.console.print_raw(used.loaded.text)
+        return 0
+    origin = {"source": used.source, "version": used.version, "digest": used.digest}
+    dependencies = [{"name": name, "directory": folder} for name, folder in used.dependencies.items()]
+    call.console.print_json({**loaded_to_json(used.loaded), **origin, "dependencies": dependencies})
+    return 0
+
+
+def _report_dependencies(call: Invocation, used: UsedSkill) -> None:
+    for name, folder in used.dependencies.items():
+        call.console.print_message(f"{sanitize(used.loaded.name, 64)} depends on {name}, which is in {folder}")
+
+
+def _run(command_line: str, folder: str) -> int:
+    """Run a command of the user and return its exit code. Ctrl-C is for that command: it may be interactive."""
+    process = subprocess.Popen(command_line, shell=True, env={**os.environ, FOLDER_VARIABLE: folder})  # noqa: S602
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = process.wait()
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
