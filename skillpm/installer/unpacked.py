@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-from contextlib import suppress
 
 from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder
 from skillpm.core.file_tree import FileTree, TreeFile
@@ -11,6 +10,7 @@ from skillpm.core.names import SkillName
 from skillpm.errors import BusyError
 from skillpm.files import remove_tree, translate_os_errors, write_new_file
 from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, walk_files
+from skillpm.installer.rename import TARGET_OCCUPIED_ERRNOS
 
 MAX_ATTEMPTS = 5
 
@@ -66,7 +66,11 @@ def _replace_folder(folder: str, tree: FileTree) -> None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_new_file(path, file.data, 0o755 if file.executable else 0o644)
         remove_tree(folder)
-        with suppress(FileExistsError):  # another process was faster; the caller checks what it wrote
+        try:
             os.rename(temporary, folder)
+        except OSError as error:
+            # Another process may have been faster: the caller checks what it wrote.
+            if error.errno not in TARGET_OCCUPIED_ERRNOS:
+                raise
     finally:
         remove_tree(temporary)

@@ -1,0 +1,25 @@
+"""Skills that are unpacked in the cache."""
+
+from pathlib import Path
+
+from kit import run_before_event
+
+from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.core.names import SkillName
+from skillpm.installer.unpacked import unpack_skill
+
+
+def test_a_folder_that_another_process_has_just_put_there_is_used(tmp_path: Path) -> None:
+    tree = FileTree(files=(TreeFile(path="SKILL.md", data=b"Do it.\n"),))
+    folder = tmp_path / "unpacked" / tree.digest.removeprefix("sha256:") / "pdf"
+
+    def be_faster() -> None:
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_bytes(b"Do it.\n")
+        (folder / "SKILL.md").chmod(0o644)
+
+    with run_before_event("os.rename", f"{folder}.", be_faster):
+        unpacked = unpack_skill(str(tmp_path), SkillName("pdf"), tree, "")
+
+    assert unpacked == str(folder)
+    assert [path.name for path in folder.parent.iterdir()] == ["pdf"]
