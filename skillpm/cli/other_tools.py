@@ -61,7 +61,7 @@ _FOLDER = "use `--project DIR`, or `skillpm -C DIR COMMAND`"
 _PROJECT = "leave it out: without `-g`, the project is used"
 _FROZEN = "did you mean `--frozen`?"
 _ASKS_NOTHING = "leave it out: this command asks nothing"
-_AGENT = "use `-a AGENT` with `install`, or `skillpm link AGENT`"
+_AGENT = "to link a host, run `skillpm link AGENT`; to see its skills, run `skillpm discover --agent AGENT`"
 _PIPE = "give the output to the agent (`skillpm use SPEC | claude`), or start one with `--exec COMMAND`"
 # Before the option, the command, if the hint is for it alone.
 OPTION_HINTS = {

@@ -39,12 +39,15 @@ def _is_exact(folder: str, tree: FileTree) -> bool:
     if os.path.islink(folder) or not os.path.isdir(folder):
         return False
     missing = {file.path: file for file in tree.files}
-    for path, entry in walk_files(folder, None):
-        file = missing.pop(path, None)
-        if file is None:
-            remove_tree(entry.path)
-        elif not _is_same(entry, file):
-            return False
+    try:
+        for path, entry in walk_files(folder, None):
+            file = missing.pop(path, None)
+            if file is None:
+                remove_tree(entry.path)
+            elif not _is_same(entry, file):
+                return False
+    except FileNotFoundError:  # another process is replacing the folder
+        return False
     return not missing
 
 
@@ -65,12 +68,20 @@ def _replace_folder(folder: str, tree: FileTree) -> None:
             path = os.path.join(temporary, file.path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_new_file(path, file.data, 0o755 if file.executable else 0o644)
-        remove_tree(folder)
-        try:
-            os.rename(temporary, folder)
-        except OSError as error:
-            # Another process may have been faster: the caller checks what it wrote.
-            if error.errno not in TARGET_OCCUPIED_ERRNOS:
-                raise
+        # Another process may have been faster, and its caller is reading from the folder already.
+        if not _try_rename(temporary, folder) and not _is_exact(folder, tree):
+            remove_tree(folder)
+            _try_rename(temporary, folder)
     finally:
         remove_tree(temporary)
+
+
+def _try_rename(source: str, target: str) -> bool:
+    """Rename a folder; return False if there is something at the target."""
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        if error.errno not in TARGET_OCCUPIED_ERRNOS:
+            raise
+        return False
+    return True
