@@ -82,7 +82,7 @@ OPTION_HINTS = {
     "use -a": _PIPE,
     "use --agent": _PIPE,
     "--target": _AGENT,
-    "--copy": "set SKILLPM_LINK_MODE=copy, or run `skillpm config set link-mode copy`",
+    "--copy": "set SKILLPM_LINK_MODE=copy in the environment",
     "--symlink": "leave it out: agents' folders get links to the skills",
     "--pin": _IN_SPEC,
     "--ref": _IN_SPEC,

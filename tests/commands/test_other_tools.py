@@ -1,25 +1,34 @@
 """Commands and options of other tools: taken where they mean the same, else answered with skillpm's."""
 
+import re
+
 import click
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
 from skillpm.cli.main import cli
+from skillpm.cli.other_tools import COMMAND_HINTS, OPTION_HINTS
 from skillpm.cli.other_tools import COMMANDS as FOREIGN_COMMANDS
-from skillpm.cli.other_tools import OPTION_HINTS
 
 
-@pytest.mark.parametrize("command_line", sorted(set(FOREIGN_COMMANDS.values())))
+def commands_in(hint: str) -> list[str]:
+    """Return the command lines of skillpm in a hint, without the name of the program."""
+    return [line.partition(" | ")[0] for line in re.findall(r"`skillpm (?:-C DIR )?([a-z][^`]*)`", hint)]
+
+
+HINTED = {line for hint in [*COMMAND_HINTS.values(), *OPTION_HINTS.values()] for line in commands_in(hint)}
+
+
+@pytest.mark.parametrize("command_line", sorted({*FOREIGN_COMMANDS.values(), *HINTED}))
 def test_every_suggested_command_exists(command_line: str) -> None:
     command: click.Command | None = cli
     for part in command_line.split():
         if part.startswith("--"):
             assert command is not None
             assert part in {option for parameter in command.params for option in parameter.opts}
-        else:
-            assert isinstance(command, click.Group)
+        elif isinstance(command, click.Group):
             command = command.get_command(click.Context(command), part)
-    assert command is not None
+    assert command not in {None, cli}
 
 
 @pytest.mark.parametrize(
