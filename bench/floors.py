@@ -56,7 +56,7 @@ def fetch_with_git(paths_by_url: Mapping[str, Sequence[str]], commits: Mapping[s
     jobs = []
     for number, (url, paths) in enumerate(paths_by_url.items()):
         folders = shlex.join(paths)
-        jobs.append(f"""(g=$HOME/store/{number}; git init -q --bare --template= $g; cd "$OLDPWD"
+        jobs.append(f"""(g=$HOME/store/{number}; git init -q --bare --template= $g
 git -C $g config remote.origin.url {url}; git -C $g config remote.origin.promisor true
 {FETCH} --depth 1 origin {commits.get(url, "HEAD")}:refs/heads/it
 git -C $g ls-tree -r --format='%(objectname)' it {folders} | {FETCH} --stdin origin
@@ -64,7 +64,5 @@ for p in {folders}; do d=.agent-skills/${{p##*/}}; mkdir -p $d; git -C $g archiv
     return (
         "sh",
         "-ec",
-        "rm -rf $HOME/store .agent-skills; mkdir -p $HOME/store .agent-skills; OLDPWD=$PWD\n"
-        + "\n".join(jobs)
-        + "\nwait",
+        "rm -rf $HOME/store .agent-skills; mkdir -p $HOME/store .agent-skills\n" + "\n".join(jobs) + "\nwait",
     )
