@@ -25,6 +25,10 @@ def unpack_skill(cache_dir: str, name: SkillName, tree: FileTree, variant: str) 
     entry = os.path.join(cache_dir, "unpacked", key)
     folder = os.path.join(entry, name)
     with translate_os_errors(f"unpack skill {name}", folder):
+        # In a cache that came with a checkout, a link could lead the removal of other files into the user's folders.
+        for path in (os.path.dirname(entry), entry):
+            if os.path.islink(path):
+                os.unlink(path)
         for _ in range(MAX_ATTEMPTS):
             if _is_exact(folder, tree):
                 record_use(entry)

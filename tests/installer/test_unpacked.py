@@ -28,3 +28,22 @@ def test_a_folder_that_another_process_has_just_put_there_is_used(tmp_path: Path
     assert unpacked == str(folder)
     assert [(folder / "SKILL.md").stat().st_ino] == written  # its reader is not disturbed
     assert [path.name for path in folder.parent.iterdir()] == ["pdf"]
+
+
+@pytest.mark.parametrize("linked", ["unpacked", "entry"])
+def test_a_link_in_a_cache_leads_to_no_folder_of_the_user(tmp_path: Path, linked: str) -> None:
+    tree = FileTree(files=(TreeFile(path="SKILL.md", data=b"Do it.\n"),))
+    key = tree.digest.removeprefix("sha256:")
+    home, cache = tmp_path / "home", tmp_path / "cache"
+    precious = home / ("pdf" if linked == "entry" else f"{key}/pdf") / "precious.txt"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("mine")
+    link = cache / "unpacked" / key if linked == "entry" else cache / "unpacked"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(home)
+
+    unpacked = unpack_skill(str(cache), SkillName("pdf"), tree, "")
+
+    assert Path(unpacked).resolve() == (cache / "unpacked" / key / "pdf").resolve()
+    assert [path.name for path in precious.parent.iterdir()] == ["precious.txt"]
+    assert not link.is_symlink()
