@@ -1,7 +1,7 @@
 """Merge the two sides of a lockfile in which git left conflict markers."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from skillpm.core.conflict_markers import split_sides
 from skillpm.core.names import SkillName
@@ -9,11 +9,9 @@ from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.formats.lockfile import Lockfile, read_lockfile
 
-Entry = TypeVar("Entry")
-
 
 class MergedLockfile(Value):
-    """What both sides of a conflict agree on, and what only one of them has."""
+    """What the sides of a conflict agree on, and what only one of them has."""
 
     lockfile: Lockfile
     # Skills that the sides lock differently. They are in no table of the lockfile.
@@ -32,20 +30,14 @@ def merge_sides(text: str, file: str) -> MergedLockfile | None:
         ours, theirs = (read_lockfile(side, file) for side in sides)
     except SkillpmError:
         return None
-    differing = {
-        name
-        for one, other in ((ours.skills, theirs.skills), (ours.requirements, theirs.requirements))
-        for name in one.keys() & other.keys()
-        if one[name] != other[name]
-    }
-
-    def unite(one: Mapping[SkillName, Entry], other: Mapping[SkillName, Entry]) -> dict[SkillName, Entry]:
-        return {name: entry for name, entry in {**one, **other}.items() if name not in differing}
-
-    overrides: dict[SkillName, Any] = {**ours.overrides, **theirs.overrides}
-    lockfile = Lockfile(
-        requirements=unite(ours.requirements, theirs.requirements),
-        skills=unite(ours.skills, theirs.skills),
-        overrides=overrides,
+    tables: tuple[tuple[Mapping[SkillName, Any], Mapping[SkillName, Any]], ...] = (
+        (ours.requirements, theirs.requirements),
+        (ours.skills, theirs.skills),
+        (ours.overrides, theirs.overrides),
     )
+    differing = {name for one, other in tables for name in one.keys() & other.keys() if one[name] != other[name]}
+    requirements, skills, overrides = (
+        {name: entry for name, entry in {**one, **other}.items() if name not in differing} for one, other in tables
+    )
+    lockfile = Lockfile(requirements=requirements, skills=skills, overrides=overrides)
     return MergedLockfile(lockfile=lockfile, differing=tuple(sorted(differing & {*ours.skills, *theirs.skills})))

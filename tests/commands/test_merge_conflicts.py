@@ -155,8 +155,7 @@ def test_lock_merges_both_sides_of_a_conflict(project: CommandSandbox, style: st
     assert project.output("lock") == expected_output("""\
  + shared 2b32ec5dfb1b
 WORK/skills.lock written
-! warning: WORK/skills.lock had a merge conflict: what both sides lock is kept, and resolved again where they differ: \
-shared
+! warning: WORK/skills.lock: merged both sides of its conflict; resolved again, since they lock it differently: shared
 """)
     lockfile = json.loads(project.read("skills.lock"))
     assert sorted(lockfile["skills"]) == ["code-review", "shared", "testing"]

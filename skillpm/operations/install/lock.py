@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from skillpm.core.suggestions import list_some
 from skillpm.core.values import Value
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
@@ -35,6 +36,8 @@ from skillpm.operations.pipeline.lock_resolution import (
     render_lockfile,
     resolve_lockfile,
 )
+
+MAX_NAMES = 20
 
 
 class LockResult(Value):
@@ -105,9 +108,9 @@ def _read_merged_files(scope: Scope, context: Context) -> ProjectFiles:
 
 
 def _merge_message(scope: Scope, merged: MergedLockfile) -> str:
-    names = ", ".join(merged.differing)
-    both = f"{scope.lockfile} had a merge conflict: what both sides lock is kept"
-    return f"{both}, and resolved again where they differ: {names}" if names else both
+    message = f"{scope.lockfile}: merged both sides of its conflict"
+    names = list_some(merged.differing, MAX_NAMES)
+    return f"{message}; resolved again, since they lock it differently: {names}" if names else message
 
 
 def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | None) -> LockResult:
