@@ -348,12 +348,19 @@ def test_a_manifest_that_is_not_searched_for_is_named(scene: CommandSandbox) -> 
 
     assert scene.output("sync", cwd="a/src/x") == expected_output("""\
 nothing to do: 0 skills in HOME/.agent-skills
-! no skills.json found here, and outside of git the folders above are not searched; for the one above, use --project \
-WORK/a; used the user scope (as -g does)
+! no skills.json found here (`--project WORK/a` uses the one above, which is not searched for outside of git); used \
+the user scope (as -g does)
+""")
+    assert scene.output("sync", "--frozen", cwd="a/src/x") == expected_output("""\
+! error: there is no lockfile
+!   where: HOME/.config/skillpm/skills.lock
+!   hint: no skills.json found here (`--project WORK/a` uses the one above, which is not searched for outside of git), \
+so this is user scope; go to the project, or use --project DIR
+[1]
 """)
     git("init", "-q", cwd=scene.work / "a/src")
     assert scene.output("sync", "--frozen", cwd="a/src/x", env={"CI": "true"}) == expected_output("""\
-! error: no skills.json found here or above in this git repository; for the one above, use --project WORK/a
+! error: no skills.json found here or above in this git repository (`--project WORK/a` uses the one outside it)
 !   where: WORK/a/src/x
 !   hint: CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g
 [1]

@@ -162,14 +162,15 @@ def require_project_in_ci(scope: Scope, settings: Settings) -> None:
 
 
 def missing_project_message(settings: Settings) -> str:
-    """Return that there is no project, and which one above the searched folders was not considered."""
+    """Return the message about a missing project, with the one above the searched folders that was not considered."""
     searched = {*candidate_project_dirs(settings)}
     folder = os.path.dirname(settings.working_directory)
     while folder != os.path.dirname(folder):
         if folder not in searched and not is_home(settings, folder) and _has_manifest(folder):
-            where = "here or above in this git repository" if is_in_repository(settings) else "here"
-            why = "" if is_in_repository(settings) else ", and outside of git the folders above are not searched"
-            return f"no skills.json found {where}{why}; for the one above, use --project {quote(folder)}"
+            option = f"`--project {quote(folder)}`"
+            if is_in_repository(settings):
+                return f"no skills.json found here or above in this git repository ({option} uses the one outside it)"
+            return f"no skills.json found here ({option} uses the one above, which is not searched for outside of git)"
         folder = os.path.dirname(folder)
     return "no skills.json found here or above"
 
