@@ -146,7 +146,7 @@ def merge_branches(project: CommandSandbox, *, style: str = "merge") -> None:
     project.write_files(prefix_paths("shared", make_skill("shared", "Both.")))
 
 
-@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
+@pytest.mark.parametrize("style", ["merge", "diff3"])
 def test_lock_merges_both_sides_of_a_conflict(project: CommandSandbox, style: str) -> None:
     project.write_files(prefix_paths("shared", make_skill("shared", "Base.")))
     merge_branches(project, style=style)

@@ -1,6 +1,7 @@
 """`use`: a skill is printed as `load` prints it, and only the cache is written to."""
 
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -103,13 +104,14 @@ def test_a_denied_skill_is_not_fetched_and_not_shown(scene: CommandSandbox, url:
     denied = scene.run("use", f"{url}@pdf")
     assert (denied.code, denied.stdout) == (1, "")
     assert denied.stderr.startswith("error: ")
-    assert not (scene.cache / "v1/unpacked").exists()
+    assert not (scene.cache / "v1/store").exists()
 
 
 def test_a_skill_that_needs_approval_is_refused_without_a_terminal(scene: CommandSandbox, url: str) -> None:
     scene.create_project('{"permissions": {"pdf": "ask"}, "skills": {}}\n')
 
     refused = scene.run("use", f"{url}@pdf")
+    assert not (scene.cache / "v1/store").exists()
     loaded = scene.run("use", f"{url}@docx", check=True)
     assert (refused.code, refused.stdout, loaded.stderr) == (1, "", "")
 
@@ -134,11 +136,13 @@ def test_a_whole_repository_has_to_be_confirmed(scene: CommandSandbox, tmp_path:
 def test_what_was_changed_in_the_cache_is_corrected_before_it_is_used(
     scene: CommandSandbox, url: str, unpacked: Path, upstream: Repository
 ) -> None:
-    elsewhere = scene.work / "elsewhere"
+    elsewhere, same = scene.work / "elsewhere", scene.work / "same"
     elsewhere.mkdir()
+    shutil.copytree(unpacked, same)
     original = snapshot(unpacked)
     for change in (
         "echo evil > SKILL.md",
+        "tr a-z b-za < SKILL.md > new && mv new SKILL.md",
         "echo evil > scripts/read.sh",
         "rm scripts/read.sh",
         "chmod a-x scripts/read.sh",
@@ -148,6 +152,7 @@ def test_what_was_changed_in_the_cache_is_corrected_before_it_is_used(
         f"ln -s {elsewhere} link",
         "rm SKILL.md && mkdir SKILL.md",
         f"cd .. && rm -r pdf && ln -s {elsewhere} pdf",
+        f"cd .. && rm -r pdf && ln -s {same} pdf",
         "cd .. && rm -r pdf && touch pdf",
     ):
         subprocess.run(["sh", "-ec", change], cwd=unpacked, check=True)

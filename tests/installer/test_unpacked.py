@@ -1,5 +1,6 @@
 """Skills that are unpacked in the cache."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,14 @@ def test_a_link_in_a_cache_leads_to_no_folder_of_the_user(tmp_path: Path, linked
     assert Path(unpacked).resolve() == (cache / "unpacked" / key / "pdf").resolve()
     assert [path.name for path in precious.parent.iterdir()] == ["precious.txt"]
     assert not link.is_symlink()
+
+
+def test_a_pipe_in_place_of_an_empty_file_is_not_opened(tmp_path: Path) -> None:
+    tree = FileTree(files=(TreeFile(path="SKILL.md", data=b"Do it.\n"), TreeFile(path="empty", data=b"")))
+    folder = Path(unpack_skill(str(tmp_path), SkillName("pdf"), tree, ""))
+    (folder / "empty").unlink()
+    os.mkfifo(folder / "empty")
+
+    unpack_skill(str(tmp_path), SkillName("pdf"), tree, "")
+
+    assert (folder / "empty").is_file()
