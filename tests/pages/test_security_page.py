@@ -56,6 +56,10 @@ TESTS = {
         "indexes/test_resolving.py::test_a_dependency_that_was_added_to_the_lockfile",
     ],
     "A git skill is what its commit": [f"{PROOF}content_of_another_commit", f"{PROOF}a_commit_or_path_that_does_not"],
+    "What `use` unpacked in the cache": [
+        "commands/test_use.py::test_what_was_changed_in_the_cache_is_corrected",
+        "installer/test_unpacked.py::test_a_link_in_a_cache_leads_to_no_folder",
+    ],
     "An archive is the one of its URL": [
         "forgery/test_locked_archives.py::test_an_archive_of_another_index",
         "forgery/test_locked_archives.py::test_an_archive_of_another_url",
