@@ -1,4 +1,4 @@
-"""The templates on the page for CI: their skillpm commands are run, all other commands are compared."""
+"""The templates on the pages for CI and for bots: their skillpm commands are run, all other commands are compared."""
 
 import re
 import shlex
@@ -15,6 +15,7 @@ from kit import Repository, make_skill, prefix_paths
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(yaml|dockerfile)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8"))
+BOTS = BLOCK.findall((ROOT / "docs" / "guides" / "bots.md").read_text(encoding="utf-8"))
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 
 
@@ -86,7 +87,7 @@ def test_the_templates_install_this_distribution_and_keep_its_cache(checkout: Co
 
 
 def hooks_of_the_page() -> list[dict[str, Any]]:
-    found = next(yaml.safe_load(text) for kind, text in BLOCKS if kind == "yaml" and text.startswith("repos:"))
+    found = next(yaml.safe_load(text) for _, text in BOTS if "\nrepos:" in text)
     return [without(hook, "additional_dependencies") for hook in found["repos"][0]["hooks"]]
 
 
@@ -98,12 +99,14 @@ def test_the_hooks_of_the_page_equal_those_of_the_repository() -> None:
     assert hooks_of_the_page() == [without(hook, "description") for hook in HOOKS]
 
 
+def matches(hook: dict[str, Any], path: str) -> bool:
+    return hook.get("always_run", False) or re.search(hook["files"], path) is not None
+
+
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
 def test_a_hook_accepts_valid_files_and_rejects_invalid_ones(checkout: CommandSandbox, hook: dict[str, Any]) -> None:
     def called() -> int:
-        files = [
-            path for path in ("skills.json", "skills.lock", "skills/own/SKILL.md") if re.search(hook["files"], path)
-        ]
+        files = [path for path in ("skills.json", "skills.lock", "skills/own/SKILL.md") if matches(hook, path)]
         assert files
         named = files if hook.get("pass_filenames", True) else []
         return checkout.run(*hook["entry"].split()[1:], *named).code

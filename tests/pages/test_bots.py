@@ -1,0 +1,194 @@
+"""What bots and CI hosts read from this repository: the action file, the workflows, and the recipe for Renovate."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from commands.scene import CommandSandbox
+from kit import GitServer, Repository, make_skill, prefix_paths
+
+ROOT = Path(__file__).parents[2]
+GUIDES = ROOT / "docs" / "guides"
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
+PAGE = (GUIDES / "bots.md").read_text(encoding="utf-8")
+
+
+def workflows() -> list[str]:
+    """Return the workflows of the guides, as text."""
+    text = PAGE + (GUIDES / "ci.md").read_text(encoding="utf-8")
+    return [
+        block for block in re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "\njobs:" in block
+    ]
+
+
+def steps_of(workflow: str) -> list[dict[str, Any]]:
+    return [step for job in yaml.safe_load(workflow)["jobs"].values() for step in job["steps"]]
+
+
+def test_no_expression_is_part_of_a_script() -> None:
+    steps = [*STEPS, *(step for workflow in workflows() for step in steps_of(workflow))]
+    assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
+
+
+def test_each_foreign_action_is_pinned_to_a_commit_with_its_version() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8") + "".join(workflows())
+    used = [line.strip(" -") for line in text.splitlines() if re.match(r" +(- )?uses: (?!OWNER/)", line)]
+    assert len(used) >= 5
+    assert [line for line in used if not re.fullmatch(r"uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+", line)] == []
+    assert len({line.partition("@")[0] for line in used}) == len(set(used)), "one action in two versions"
+
+
+def test_each_input_is_used_and_described_on_the_page() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert set(ACTION["inputs"]) == set(re.findall(r"\binputs\.([\w-]+)", text))
+    assert list(ACTION["inputs"]) == re.findall(r"^\| `([\w-]+)` \|", PAGE.partition("\n## Renovate")[0], re.MULTILINE)
+
+
+class Runner:
+    """Runs scripts of the action as a runner does: `bash -e`, with the environment that the step names."""
+
+    def __init__(self, scene: CommandSandbox) -> None:
+        self.scene = scene
+        program = scene.root / "bin" / "skillpm"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n')
+        program.chmod(0o755)
+
+    def run(self, name: str, values: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run the step with this name; `values` are those of the expressions in its environment."""
+        step = next(step for step in STEPS if step.get("name") == name)
+        environment = self.scene.environment() | {"CI": "true", "RUNNER_TEMP": str(self.scene.root)}
+        environment |= {key: values[text.strip("${ }")] for key, text in step["env"].items()}
+        environment["PATH"] = f"{self.scene.root / 'bin'}:{environment['PATH']}"
+        script = self.scene.root / "step.sh"
+        script.write_text(step["run"])
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
+        return subprocess.run(
+            command, cwd=self.scene.work, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+FOLDER = "a b; touch '$(touch owned)'"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> CommandSandbox:
+    """Return a checkout whose project is in a folder with spaces and shell syntax in its name; nothing is installed."""
+    scene = CommandSandbox(tmp_path / "scene")
+    scene.write(f"{FOLDER}/skills.json", '{"skills": {"code-review": {"bundled": true}}}\n')
+    scene.run("lock", "--project", FOLDER, check=True)
+    return scene
+
+
+def test_the_action_installs_what_the_lockfile_specifies(checkout: CommandSandbox) -> None:
+    done = Runner(checkout).run("Install the skills", {"inputs.project": FOLDER, "inputs.token": "secret"})
+
+    assert done.stdout == f" + code-review 1.0.0\nadded 1; total: 1 skill in {checkout.work / FOLDER}/.agent-skills\n"
+    assert done.returncode == 0
+    assert [path.name for path in checkout.work.iterdir()] == [FOLDER]
+
+
+def test_the_action_fails_outside_a_project_and_in_one_that_is_not_locked(checkout: CommandSandbox) -> None:
+    runner = Runner(checkout)
+    outside = runner.run("Install the skills", {"inputs.project": ".", "inputs.token": ""})
+    checkout.write(f"{FOLDER}/skills.json", '{"skills": {"testing": {"bundled": true}}}\n')
+    behind = runner.run("Install the skills", {"inputs.project": FOLDER, "inputs.token": ""})
+
+    assert (outside.returncode, outside.stderr.partition("\n")[0]) == (1, f"error: {checkout.work} has no skills.json")
+    assert behind.returncode == 1
+    assert not checkout.exists(f"{FOLDER}/.agent-skills")
+
+
+RECIPE: dict[str, Any] = next(
+    value
+    for block in re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    if "customManagers" in (value := json.loads(block))
+)
+
+
+def compiled(text: str) -> re.Pattern[str]:
+    """Compile a pattern as Renovate writes it."""
+    return re.compile(text.replace("(?<", "(?P<"))
+
+
+def found(manifest: str) -> list[dict[str, str]]:
+    """Return what the recipe finds in a manifest, in the order of its managers."""
+    return [
+        {"datasource": manager["datasourceTemplate"], **match.groupdict()}
+        for manager in RECIPE["customManagers"]
+        for pattern in manager["matchStrings"]
+        for match in compiled(pattern).finditer(manifest)
+    ]
+
+
+def test_the_recipe_finds_each_tag_and_each_commit_that_install_writes(tmp_path: Path) -> None:
+    names = ("at-branch", "at-commit", "at-default", "at-ref", "at-tag", "in-range", "some-files")
+    upstream = Repository.create(tmp_path / "upstream")
+    for name in names:
+        upstream.write(prefix_paths(f"skills/{name}", make_skill(name)))
+    commit = upstream.commit()
+    upstream.tag("v1.0.0")
+    scene = CommandSandbox(tmp_path / "scene").create_project()
+    with GitServer() as server:
+        url = server.serve("acme/skills", upstream)
+        for words in (
+            ["@at-branch", "--branch", "main"],
+            ["@at-commit", "--rev", commit],
+            ["@at-default"],
+            ["#v1.0.0@at-ref"],
+            ["@at-tag", "--tag", "v1.0.0"],
+            ["@in-range", "--version", "^1"],
+            ["@some-files", "--tag", "v1.0.0", "--files", "*.md"],
+        ):
+            host = ["--allow-insecure-host", "127.0.0.1"]
+            scene.run("install", f"{url}{words[0]}", *words[1:], *host, check=True)
+    scene.run("install", "code-review", check=True)
+    manifest = scene.read("skills.json")
+
+    tag = {"datasource": "git-tags", "packageName": url, "currentValue": "v1.0.0"}
+    expected = [
+        {**tag, "depName": "at-ref"},
+        {**tag, "depName": "at-tag"},
+        {**tag, "depName": "some-files"},
+        {"datasource": "git-refs", "depName": "at-commit", "packageName": url, "currentDigest": commit},
+    ]
+    assert sorted(json.loads(manifest)["skills"]) == sorted([*names, "code-review"])
+    assert found(manifest) == expected
+    assert found(json.dumps(json.loads(manifest), indent=4)) == expected, "one key a line, as other programs write it"
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("skills.json", True),
+        ("services/api/skills.json", True),
+        (".agent-skills/skills.json", False),
+        ("services/api/.agent-skills/skills.json", False),
+        ("my-skills.json", False),
+    ],
+)
+def test_the_recipe_reads_manifests_and_no_registry(path: str, read: bool) -> None:  # noqa: FBT001
+    patterns = {text.strip("/") for manager in RECIPE["customManagers"] for text in manager["managerFilePatterns"]}
+    assert [bool(compiled(pattern).search(path)) for pattern in patterns] == [read]
+
+
+@pytest.mark.parametrize(
+    ("tag", "parts"),
+    [
+        ("v1.2.0", ("", "1", "2", "0", None)),
+        ("1.2", ("", "1", "2", None, None)),
+        ("pdf-v1.2.0-beta.1", ("pdf-", "1", "2", "0", "beta.1")),
+        ("skill2@1.2.0", ("skill2@", "1", "2", "0", None)),
+        ("2024-notes", None),
+    ],
+)
+def test_the_recipe_compares_tags_of_one_skill_only(tag: str, parts: tuple[str | None, ...] | None) -> None:
+    versioning = RECIPE["customManagers"][0]["versioningTemplate"].removeprefix("regex:")
+    match = compiled(versioning).search(tag)
+    assert (match and match.group("compatibility", "major", "minor", "patch", "prerelease")) == parts
