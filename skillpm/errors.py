@@ -4,7 +4,7 @@ An error has three texts: what happened (`message`), where (`where`: file, key, 
 is a stable kebab-case identifier for programs (docs/errors.md lists them); `exit_code` is the exit code of the process.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 MAX_NAMES_LISTED = 40
@@ -23,6 +23,11 @@ class SkillpmError(Exception):
         self.where = where
         self.hint = hint
         self.skills = tuple(skills)
+
+    @property
+    def parts(self) -> "Sequence[SkillpmError]":
+        """The errors that this one combines: only itself, unless it says otherwise."""
+        return (self,)
 
 
 @contextmanager
@@ -70,6 +75,32 @@ class NotFoundError(SkillpmError):
     """A skill, a ref, a folder or a repository does not exist."""
 
     code = "not-found"
+
+
+class MissingSkill(NotFoundError):
+    """A repository has no skill in a folder, or of a name; `trees` are the tree ids of its skills, by folder."""
+
+    def __init__(self, message: str, *, hint: str, trees: Mapping[str, str]) -> None:
+        super().__init__(message, hint=hint)
+        self.trees = trees
+
+
+class SeveralNotFound(NotFoundError):
+    """Several skills do not exist, each for a reason of its own."""
+
+    MAX_LISTED = 10
+
+    def __init__(self, errors: Sequence[NotFoundError]) -> None:
+        names = [name for error in errors for name in error.skills]
+        lines = [f"  {', '.join(error.skills)}: {error.message}" for error in errors[: self.MAX_LISTED]]
+        lines += [f"  and {len(errors) - self.MAX_LISTED} more"] if len(errors) > self.MAX_LISTED else []
+        super().__init__(f"{len(names)} skills were not found\n" + "\n".join(lines), skills=names)
+        self._errors = errors
+
+    @property
+    def parts(self) -> Sequence[SkillpmError]:
+        """The errors, one for each reason."""
+        return self._errors
 
 
 class ConflictError(SkillpmError):

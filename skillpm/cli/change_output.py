@@ -1,16 +1,22 @@
 """Output of the commands that change something, as text and as JSON."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize
+from skillpm.errors import SkillpmError
 from skillpm.installer.actions import Action
 from skillpm.operations.pipeline.change import ChangeResult
+from skillpm.operations.pipeline.upgrade import FailedUpdate
 
 ACTION_SYMBOLS = {"add": "+", "update": "~", "remove": "-", "relink": "→", "keep": "=", "blocked": "!"}
 ACTION_COLORS = {"add": "green", "update": "cyan", "remove": "red", "relink": "blue"}
 PAST_TENSES = {"add": "added", "update": "updated", "remove": "removed", "relink": "relinked"}
+MAX_FAILED_NAMES = 8
 DOCUMENTS = ("manifest", "registry", "lockfile")
 SUMMARY_ORDER = ("added", "updated", "removed", "linked", "unlinked", "relinked", "restored", "kept")
 
@@ -37,9 +43,27 @@ def change_to_json(result: ChangeResult) -> dict[str, Any]:
         value["links"] = {"made": list(result.links_made), "removed": list(result.links_removed)}
     if result.notes:
         value["notes"] = list(result.notes)
+    if result.failures:
+        value["failed"] = failures_to_json(result.failures)
     if result.is_dry_run:
         value["dryRun"] = True
     return value
+
+
+def failures_to_json(failures: Sequence[FailedUpdate]) -> list[dict[str, Any]]:
+    """Return the JSON values of skills that could not be updated."""
+    return [{"skills": [*each.names], "message": each.message, "hint": each.hint} for each in failures]
+
+
+def report_failures(console: Console, failures: Sequence[FailedUpdate]) -> int:
+    """Print which skills could not be updated, and return the exit code; JSON output has them already."""
+    from skillpm.cli.error_output import report_error  # noqa: PLC0415  (only after an error)
+
+    for failure in () if console.as_json else failures:
+        verb = "was" if len(failure.names) == 1 else "were"
+        message = f"{list_some(failure.names, MAX_FAILED_NAMES)} {verb} not updated: {failure.message}"
+        report_error(SkillpmError(message, hint=failure.hint), as_json=False, color=console.uses_stderr_color)
+    return 1 if failures else 0
 
 
 def print_change(invocation: Invocation, result: ChangeResult, *, documents: str = "") -> None:

@@ -169,3 +169,9 @@ MAX_LFS_POINTER_SIZE = 1024
 def is_lfs_pointer(data: bytes) -> bool:
     """Return whether a file is a pointer of Git LFS (specification: https://git-lfs.com)."""
     return data.startswith(LFS_HEAD) and len(data) < MAX_LFS_POINTER_SIZE
+
+
+def abbreviate_url(url: str) -> str:
+    """Return `owner/name` for a repository of GitHub, and any other URL as it is."""
+    short = url.removeprefix("https://github.com/").removesuffix(".git")
+    return short if short.count("/") == 1 else url

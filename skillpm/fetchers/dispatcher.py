@@ -13,7 +13,16 @@ from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING
-from skillpm.errors import DigestMismatch, DigestMismatches, FetchError, OfflineError, SkillpmError, concerning
+from skillpm.errors import (
+    DigestMismatch,
+    DigestMismatches,
+    FetchError,
+    NotFoundError,
+    OfflineError,
+    RefusedError,
+    SkillpmError,
+    concerning,
+)
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
 from skillpm.fetchers.dependents import Dependents, url_of
@@ -105,6 +114,17 @@ class FetcherDispatcher:
             report_warnings(skills, self.locked, self.reporter)
         return skills
 
+    def pin_available(self, sources: Mapping[SkillName, Source]) -> dict[SkillName, FetchedSkill]:
+        """Resolve those of these sources that exist and can be installed, without warnings."""
+        remaining = dict(sources)
+        while remaining:
+            try:
+                return self.pin(remaining, quiet=True)
+            except (NotFoundError, RefusedError) as error:
+                failed = error.skills or (*remaining,)
+                remaining = {name: source for name, source in remaining.items() if name not in failed}
+        return {}
+
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Add the content of locked skills to the store; return descriptions of what is missing offline."""
         missing: list[str] = []
@@ -159,6 +179,10 @@ class FetcherDispatcher:
     def find_tagged_commits(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return the commits that the tags of these pins point at now; empty for a tag that is gone."""
         return cast("GitFetcher", self._fetcher("git")).find_tagged_commits(pins)
+
+    def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
+        """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
+        return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)
 
     def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
         """Return the newest version of a skill that the user named, before the cutoff; None if no index has it."""

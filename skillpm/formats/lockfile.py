@@ -30,6 +30,16 @@ class Lockfile(Value):
     skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
 
+    def requirements_by_name(self) -> dict[SkillName, list[Any]]:
+        """Return what the manifest, its overrides and other locked skills require of each locked skill."""
+        values: dict[SkillName, list[Any]] = {name: [] for name in self.skills}
+        tables: list[Mapping[Any, Any]] = [self.requirements, self.overrides]
+        for required in [*tables, *(skill.dependencies for skill in self.skills.values())]:
+            for key, value in required.items():
+                if (name := SkillName(key)) in values:
+                    values[name].append(value)
+        return values
+
 
 @lru_cache(maxsize=2)
 def read_lockfile(text: str, file: str) -> Lockfile:

@@ -3,7 +3,7 @@
 Planning is pure: it reads nothing from disk, so `--dry-run` and the tests compare plans without side effects.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from skillpm.core.git_syntax import short_commit
@@ -65,13 +65,17 @@ def plan_actions(
     installed: Mapping[SkillName, InstalledSkill],
     states: Mapping[SkillName, InstalledState],
     options: InstallOptions,
+    find_range: Callable[[SkillName], str] = lambda _: "",
 ) -> tuple[Action, ...]:
-    """Return the actions: requested skills sorted by name, then removals sorted by name."""
+    """Return the actions: requested skills sorted by name, then removals sorted by name.
+
+    `find_range` returns the version range that a skill is required by, empty if it is not required so.
+    """
     unselected = {name for name in locked if options.selected_only and name not in (options.selected or ())}
     installs = [
         _plan_unselected(name, installed.get(name), states[name])
         if name in unselected
-        else _plan_wanted(name, locked[name], installed.get(name), states[name], options)
+        else _name_range(_plan_wanted(name, locked[name], installed.get(name), states[name], options), find_range)
         for name in sorted(locked)
         if name not in unselected or states[name].kind != "absent"
     ]
@@ -107,12 +111,24 @@ def _describe_update(old: InstalledSkill | None, new: LockedSkill) -> str:
     return f"{_describe_source_change(old.pin, new.pin)}; {digest_note}" if digest_note else "different content"
 
 
+NOW_AT_TAG = "now at tag "
+
+
+def _name_range(action: Action, find_range: Callable[[SkillName], str]) -> Action:
+    """Return an action whose reason is a new tag with the range that is followed, if the tag was chosen by one."""
+    if not action.reason.startswith(NOW_AT_TAG) or not (followed := find_range(action.name)):
+        return action
+    return action.replace(reason=f"now follows {sanitize(followed, 60)}, {action.reason.removeprefix('now ')}")
+
+
 def _describe_source_change(old: Pin, new: Pin) -> str:
     """Return what changes about the source of identical bytes."""
     if isinstance(old, GitPin) and isinstance(new, GitPin) and (old.url, old.path) == (new.url, new.path):
         if not new.ref:
             return "now pinned by commit"
-        ref = sanitize(new.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"), 60)
+        if new.ref.startswith("refs/tags/"):
+            return NOW_AT_TAG + sanitize(new.ref.removeprefix("refs/tags/"), 60)
+        ref = sanitize(new.ref.removeprefix("refs/heads/"), 60)
         return f"now follows {'the default branch' if ref == 'HEAD' else ref}"
     return f"now from {sanitize(summarize_pin(new), 80)}"
 

@@ -170,13 +170,7 @@ class LockedCandidates:
 
 def _locked_origins(locked: Lockfile) -> dict[SkillName, list[Source]]:
     """Return the sources each locked skill was required from; a plain range, too, if it is from an index or bundled."""
-    values: dict[SkillName, list[Any]] = {name: [] for name in locked.skills}
-    required_values: list[Mapping[Any, Any]] = [locked.requirements, locked.overrides]
-    for required in [*required_values, *(skill.dependencies for skill in locked.skills.values())]:
-        for key, value in required.items():
-            if (name := SkillName(key)) in values:
-                values[name].append(value)
-    return {name: _origins_of(name, values[name], locked.skills[name]) for name in values}
+    return {name: _origins_of(name, each, locked.skills[name]) for name, each in locked.requirements_by_name().items()}
 
 
 def _origins_of(name: SkillName, values: Sequence[Any], skill: LockedSkill) -> list[Source]:

@@ -51,8 +51,10 @@ def test_a_repository_that_is_gone(scene: CommandSandbox, server: GitServer, fiv
 !   hint: check the spelling; if it is private, check that git can read it: git ls-remote FIVE
 [1]
 """)
-    for command in (["sync"], ["sync", "--frozen"], ["update"], ["lock", "--upgrade"]):
+    for command in (["sync"], ["sync", "--frozen"], ["update"]):
         assert concerned(scene, *command) == NAMES
+    result = scene.run("lock", "--upgrade", "--json")
+    assert (result.code, result.json["failed"][0]["skills"]) == (1, NAMES)
 
 
 def test_a_repository_that_is_gone_before_anything_is_locked(scene: CommandSandbox, server: GitServer) -> None:

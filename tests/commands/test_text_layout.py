@@ -65,7 +65,8 @@ def test_outdated_keeps_the_table_if_one_name_is_long(project: CommandSandbox, t
         prefix_paths(f"skills/{LONG}", make_skill(LONG)) | prefix_paths("skills/pdf", make_skill("pdf"))
     ).commit()[:7]
     project.run("install", upstream.file_url, "--all", check=True)
-    after = upstream.write(prefix_paths("skills/pdf", make_skill("pdf", DESCRIPTION))).commit()[:7]
+    changed = prefix_paths(f"skills/{LONG}", make_skill(LONG, DESCRIPTION))
+    after = upstream.write(prefix_paths("skills/pdf", make_skill("pdf", DESCRIPTION)) | changed).commit()[:7]
 
     row = f"{before}  {after}  {after}"
     head = "current  wanted   latest"

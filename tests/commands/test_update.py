@@ -1,11 +1,10 @@
 """`skillpm update`: the newest that the manifest allows."""
 
 import json
-import os
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import Repository
+from kit import Repository, make_skill, prefix_paths
 
 from skillpm.core.digest import compute_digest, content_hash
 
@@ -90,20 +89,6 @@ would have updated 1; total: 2 skills in WORK/.agent-skills
     assert not project.exists(".agent-skills/docx/notes.md")
 
 
-def test_a_commit_that_leaves_the_skill_as_it_was_writes_no_file_of_it(
-    project: CommandSandbox, upstream: Repository, url: str
-) -> None:
-    project.run("install", f"{url}@pdf", check=True)
-    before = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
-    upstream.write({"README.md": "News.\n"}).commit()
-
-    project.run("update", check=True)
-
-    after = os.stat(project.work / ".agent-skills/pdf/SKILL.md")
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert project.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == upstream.resolve("main")
-
-
 def test_a_skill_that_is_gone_upstream_stops_the_update(
     project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
@@ -183,3 +168,19 @@ def test_what_is_followed_may_change_without_the_content(following: CommandSandb
     following.write("skills.json", before.replace(f'"rev": "{upstream.resolve("main")}"', '"branch": "main"'))
     assert before != following.read("skills.json")
     assert following.output("sync").splitlines()[0] == f" ~ pdf {commit}  (now follows main; same content)"
+
+
+def test_what_is_followed_is_said_as_the_manifest_says_it(
+    project: CommandSandbox, upstream: Repository, url: str
+) -> None:
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", metadata={"version": "1.1.0"}))).commit()
+    upstream.tag("v1.1.0")
+    project.run("install", f"{url}@pdf", check=True)
+
+    for option, followed in (
+        (["--version", "^1"], "now follows ^1, at tag v1.1.0"),
+        (["--branch", "main"], "now follows main"),
+        (["--tag", "v1.1.0"], "now at tag v1.1.0"),
+    ):
+        output = project.output("install", f"{url}@pdf", *option, "--force").splitlines()
+        assert output[0] == f" ~ pdf 1.1.0  ({followed}; same content)"

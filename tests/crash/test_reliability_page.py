@@ -96,6 +96,12 @@ TESTS = {
     "`install`, `sync`, `update` and `uninstall` do": [SWEEP, "commands/test_sync.py::test_a_fetch_that_fails"],
     "One skill that cannot be fetched": ["commands/test_sync.py::test_a_fetch_that_fails", EDITED],
     "`--keep NAME` excludes one": ["commands/test_edited_skills.py::test_keep_leaves_it_as_it_is"],
+    "`update` and `lock --upgrade` make one": [
+        "commands/test_vanished_skills.py::test_the_others_are_updated",
+        "commands/test_vanished_skills.py::test_lock_and_json_say_the_same",
+        "commands/test_vanished_skills.py::test_a_skill_that_cannot_be_loaded_any_more",
+    ],
+    "The error names it, and where": ["commands/test_vanished_skills.py::test_the_others_are_updated"],
     "Transient failures are tried": ["network/test_faults.py::test_the_third_attempt_succeeds", FAULTS],
     "A server that asks for a pause": [FAULTS],
     "One request takes at most": [FAULTS],

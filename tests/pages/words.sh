@@ -8,6 +8,9 @@ moves() {  # acme moves the tag of deploy
     goes_on && (cd "$FORGE/work" && sed -i 's/five minutes/fifteen minutes/' skills/deploy/SKILL.md &&
         git commit -qam Fifteen && git tag -f v1.0.0 > "$FORGE/said" && git push -qf origin main v1.0.0)
 }
+renames() {  # acme renames on-call
+    (cd "$FORGE/work" && git mv skills/on-call skills/duty && git commit -qm Rename && git push -q)
+}
 vercel() {  # NAME...: skills of anthropics/skills, installed by Vercel's tool
     git clone -q "$FORGE/anthropics-skills" "$FORGE/vercel" && mkdir -p .claude/skills
     for name in "$@"; do

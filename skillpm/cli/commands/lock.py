@@ -5,12 +5,13 @@ from typing import Any
 import click
 
 from skillpm.cli.change_options import dry_run_option, exclude_newer_option, fetch_options, lock_timeout_option
+from skillpm.cli.change_output import failures_to_json, report_failures
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
-from skillpm.operations.install.lock import check_lock, lock
+from skillpm.operations.install.lock import LockResult, check_lock, lock
 from skillpm.operations.install.lock_proof import Claim, LockProof
 
 MAX_NAMES = 20
@@ -51,8 +52,9 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
             "reasons": list(result.reasons),
             "warnings": list(result.warnings),
         }
-        call.console.print_json({**value, **_proof_to_json(result.proof)} if check else value)
-        return 0 if result.is_up_to_date or not check else 1
+        failed = {"failed": failures_to_json(result.failures)} if result.failures else {}
+        call.console.print_json({**value, **failed, **(_proof_to_json(result.proof) if check else {})})
+        return 1 if result.failures or (check and not result.is_up_to_date) else 0
     if check:
         _print_proof(call.console, result.proof)
     if result.proof.wrong:
@@ -69,16 +71,20 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
             where=scope.lockfile,
             hint=f"run `skillpm lock{scope.flag}`",
         )
-    if call.console.quiet:
-        return 0
+    if not call.console.quiet:
+        _print_changes(call, result)
+    return report_failures(call.console, result.failures)
+
+
+def _print_changes(call: Invocation, result: LockResult) -> None:
+    """Print what locking changed, or would change."""
     for name, old, new in result.changes:
         symbol = "~" if old and new else "+" if new else "-"
         content = "same content" if name in result.unchanged_content else "different content"
         versions = [part for part in (old, new if new != old else content) if part]
         call.console.print_line(f" {symbol} {name} {' → '.join(versions)}")
-    state = "is up to date" if result.is_up_to_date else "would change" if dry_run else "written"
-    call.console.print_line(f"{scope.lockfile} {state}")
-    return 0
+    state = "is up to date" if result.is_up_to_date else "would change" if call.flags["dry_run"] else "written"
+    call.console.print_line(f"{call.scope.lockfile} {state}")
 
 
 def _print_proof(console: Console, proof: LockProof) -> None:

@@ -49,14 +49,20 @@ def classify(stderr: str) -> frozenset[ErrorKind]:
 
 def translate_error(failed: GitFailed, url: str) -> SkillpmError:
     """Return the error to show to the user: that of the first matching row that has a message."""
-    if missing := re.search(NAMED_REF, failed.stderr):
-        return missing_ref_error(missing[1], url)
+    if missing := find_missing_object(failed):
+        return missing_ref_error(missing, url)
     for row in ERROR_TABLE:
         if row.message and (match := _search(row, failed.stderr)) is not None:
             groups = [sanitize(group or "", 1000) for group in match.groups()]
             message = row.message.format(*groups, url=url, quote=quote_stderr(failed.stderr))
             return row.error(message, hint=row.hint.format(*groups, url=url, token_hint=_token_hint(url)))
     raise AssertionError("the last row matches everything")  # pragma: no cover
+
+
+def find_missing_object(failed: GitFailed) -> str:
+    """Return the ref or object id that the server does not have; empty if it named none."""
+    missing = re.search(NAMED_REF, failed.stderr)
+    return missing[1] if missing else ""
 
 
 def parse_http_status(stderr: str) -> int | None:

@@ -6,7 +6,14 @@ from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
-from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError, concerning
+from skillpm.errors import (
+    EDITED_LOCK_HINT,
+    DigestMismatch,
+    NotFoundError,
+    OfflineError,
+    SeveralNotFound,
+    concerning,
+)
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
@@ -85,6 +92,17 @@ class GitFetcher:
             return {name: tags.get(pins[name].ref.removeprefix("refs/tags/"), "") for name in names}
 
         return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
+
+    def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
+        """Return the skills whose commit the server no longer has, with one request for each repository."""
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, bool]:
+            with concerning(*names):
+                lost = repository.find_lost_commits({pins[name].commit for name in names})
+            return {name: pins[name].commit in lost for name in names}
+
+        is_lost = self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
+        return {name for name in pins if is_lost[name]}
 
     @property
     def _log(self) -> LogFunctions:
@@ -176,11 +194,15 @@ class GitFetcher:
             with concerning(name):
                 refs[name], sources[name] = resolve_ref(repository, source, name, self._log)
         commits = self._resolve_commits(repository, refs)
-        pins = {}
+        pins, errors = {}, []
         for name, ref in refs.items():
             commit, root = commits[ref]
-            with concerning(name):
-                location = find_skill(repository, root, sources[name], name)
+            try:
+                with concerning(name):
+                    location = find_skill(repository, root, sources[name], name)
+            except NotFoundError as error:
+                errors.append(error)
+                continue
             recorded_ref = "" if sources[name].kind == "rev" else ref
             pins[name] = GitPin(
                 url=repository.url,
@@ -190,6 +212,8 @@ class GitFetcher:
                 ref=recorded_ref,
                 files=sources[name].files,
             )
+        if errors:
+            raise errors[0] if len(errors) == 1 else SeveralNotFound(errors)
         fetched = self._store_skills(repository, pins)
         for name, skill in fetched.items():  # the trees were read from the commits
             self.proofs.add(name, skill)

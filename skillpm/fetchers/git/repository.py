@@ -9,7 +9,7 @@ from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
 from skillpm.fetchers.git.connection import FetchRequest, RemoteRef
 from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, missing_ref_error, translate_error
+from skillpm.fetchers.git.errors import GitFailed, find_missing_object, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
 from skillpm.fetchers.git.process import build_base_environment
 from skillpm.fetchers.git.remote import PARTIAL_CLONE_OPTIONS, GitContext, Remote
@@ -107,6 +107,26 @@ class Repository:
     def fetch_blobs(self, ids: Iterable[str]) -> None:
         """Fetch file contents by id. Raises as `fetch` does."""
         self.fetch_ids(ids, object_filter="blob:none")
+
+    def find_lost_commits(self, commits: Iterable[str]) -> set[str]:
+        """Return which of these commits the server no longer has, whether they are cached or not.
+
+        None if the server serves only the tips of branches and tags, and offline. Raises the translated errors of git.
+        """
+        remaining, lost = {*commits}, set[str]()
+        while remaining and not self.context.settings.offline:
+            try:
+                self.fetch_ids(sorted(remaining), depth=1, object_filter="tree:0")
+                break
+            except GitFailed as failed:
+                missing = find_missing_object(failed)
+                if ErrorKind.UNADVERTISED in failed.kinds:
+                    break
+                if missing not in remaining:
+                    raise translate_error(failed, self.url) from failed
+                lost.add(missing)
+                remaining.discard(missing)
+        return lost
 
     def fetch_all(self) -> None:
         """Fetch all branches and tags with their complete history: the last resort."""

@@ -3,11 +3,12 @@
 import posixpath
 from collections.abc import Mapping, Sequence
 
+from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SKILL_FILES
 from skillpm.core.suggestions import closest_matches, list_some, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, NotFoundError, RefusedError
+from skillpm.errors import ConflictError, MissingSkill, NotFoundError, RefusedError
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.objects import KIND_MASK, LINK, TREE, CacheDamaged, GitObject
 from skillpm.fetchers.git.repository import Repository
@@ -79,9 +80,7 @@ def _find_by_name(
         if not exact and len(locations) == 1 and not is_explicit:
             exact = list(locations)
         if not exact:
-            raise _skill_not_found_error(
-                repository, name, [name_of(location, skills[location.path], repository.url) for location in locations]
-            )
+            raise _skill_not_found_error(repository, name, skills, locations)
     # Copies with the same content (a plugin that bundles a skill) are one skill: the shortest path wins.
     if len({location.tree for location in exact}) > 1:
         paths = ", ".join(sanitize(location.path) for location in exact[:8])
@@ -192,9 +191,10 @@ def _folder_not_found_error(
     repository: Repository, root: str, source: GitSource, *, folder_exists: bool
 ) -> NotFoundError:
     try:
-        paths = [location.path for location in find_all_skills(repository, root)]
+        trees = {location.path: location.tree for location in find_all_skills(repository, root)}
     except (NotFoundError, RefusedError):
-        paths = []
+        trees = {}
+    paths = [*trees]
     similar = closest_matches(source.path, paths)
     at = f" at {source.ref}" if source.ref else ""
     problem = "has no SKILL.md in" if folder_exists else "has no folder"
@@ -206,16 +206,19 @@ def _folder_not_found_error(
     if len(matches) == 1:
         # The SPEC helps on the command line, the folder in a manifest.
         hint = f"did you mean `{_format_spec(source, name)}`? its folder is {sanitize(matches[0])}"
-    return NotFoundError(f"{repository.url} {problem} `{sanitize(source.path)}`{at}", hint=hint)
+    return MissingSkill(f"{repository.url} {problem} `{sanitize(source.path)}`{at}", hint=hint, trees=trees)
 
 
 def _format_spec(source: GitSource, name: str) -> str:
     """Return the SPEC of a skill by name, in the short form of GitHub if possible."""
-    short = source.url.removeprefix("https://github.com/").removesuffix(".git")
     ref = f"#{source.ref}" if source.ref and source.kind != "version" else ""
-    return sanitize(f"{short if short.count('/') == 1 else source.url}{ref}@{name}")
+    return sanitize(f"{abbreviate_url(source.url)}{ref}@{name}")
 
 
-def _skill_not_found_error(repository: Repository, name: str, names: Sequence[str]) -> NotFoundError:
+def _skill_not_found_error(
+    repository: Repository, name: str, skills: Mapping[str, Skill], locations: Sequence[SkillLocation]
+) -> NotFoundError:
+    names = [name_of(location, skills[location.path], repository.url) for location in locations]
+    trees = {location.path: location.tree for location in locations}
     hint = suggestion_hint(name, names, f"it has: {list_some(sorted(names), 8)}")
-    return NotFoundError(f"{repository.url} has no skill named `{sanitize(name)}`", hint=hint)
+    return MissingSkill(f"{repository.url} has no skill named `{sanitize(name)}`", hint=hint, trees=trees)

@@ -27,7 +27,7 @@ from skillpm.operations.context.scope import (
 )
 from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
-from skillpm.requirements.source import Source
+from skillpm.requirements.source import GitSource, Source
 from skillpm.settings import Settings
 
 MAX_TRIES = 3
@@ -75,6 +75,11 @@ class ProjectFiles(Value):
     def editable_manifest(self) -> str:
         """The text of the manifest to edit; that of an empty manifest if there is none."""
         return EMPTY_MANIFEST if self.manifest_text is None else self.manifest_text
+
+    def find_version_range(self, name: SkillName) -> str:
+        """Return the range over tags that the manifest requires a skill by; empty if it does not."""
+        source = self.requirements.get(name)
+        return source.ref if isinstance(source, GitSource) and source.kind == "version" else ""
 
     def with_manifest_text(self, text: str) -> "ProjectFiles":
         """Return the files with another manifest."""

@@ -1,13 +1,12 @@
 """`outdated`: list skills with newer versions. Changes nothing but caches."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FetchError, NotFoundError, OfflineError
+from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import GitPin, IndexPin, PathPin, UrlPin, summarize_pin
@@ -30,12 +29,12 @@ from skillpm.operations.inspect.upstream import (
     fetch_versions,
     find_newer_version,
     find_newest,
+    find_unchanged_versions,
     find_yank_reason,
 )
 from skillpm.operations.pipeline.index_policy import find_unconfigured
-from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
-from skillpm.requirements.source import GitSource
-from skillpm.resolver.provider import AvailableVersion
+from skillpm.operations.pipeline.upgrade import resolve_upgrade
+from skillpm.requirements.source import GitSource, Source
 
 
 class OutdatedSkill(Value):
@@ -120,17 +119,22 @@ def _check_outdated(
     """Check the origins of these skills and return the outdated ones."""
     locked = files.lockfile
     fetchers = make_fetchers(scope, context).with_locked(locked.skills)
-    updated = resolve_lockfile(scope, files, fetchers, LockPolicy(), names)
+    upgrade = resolve_upgrade(scope, files, fetchers, names)
+    updated = upgrade.lockfile
     cutoff = read_effective_cutoff(files.manifest, context.settings)
     constraints = {name: each for name, each in collect_constraints(files, updated).items() if name in names}
     versions = fetch_versions(constraints, locked.skills, fetchers, with_dates=bool(cutoff.moment))
     heads = _find_newer_heads(constraints, locked, fetchers)
+    newest_versions = {name: find_newest(each) for name, each in versions.items()}
+    unchanged = find_unchanged_versions(newest_versions, updated, fetchers)
     moved = find_moved_tags(locked, updated)
-    rows: list[OutdatedSkill] = []
+    failed = {SkillName(name): failure.message for failure in upgrade.failures for name in failure.names}
+    rows = [_unreachable_row(name, locked, message) for name, message in failed.items()]
+    names = [name for name in names if name not in failed]
     for name, skill in sorted((name, locked.skills[name]) for name in names):
         new = updated.skills.get(name, skill)
         current, compatible = distinct_labels(skill, new)
-        newest = find_newest(versions.get(name, ()))
+        newest = None if name in unchanged else newest_versions.get(name)
         yank_reason = find_yank_reason(versions.get(name, ()), skill.version)
         pin_reason = find_pin_reason(constraints.get(name, ()))
         latest = heads.get(name) or find_newer_version(newest, new, pin_reason) or compatible
@@ -167,15 +171,17 @@ def _find_newer_heads(
     constraints: ConstraintsByName, locked: Lockfile, fetchers: FetcherDispatcher
 ) -> dict[SkillName, str]:
     """Return, for skills pinned to a commit, the label of the default branch's state, if its content differs."""
+    sources: dict[SkillName, Source] = {
+        name: constraint.source.replace(kind="", ref="")
+        for name, each in constraints.items()
+        for constraint in each
+        if isinstance(constraint.source, GitSource) and constraint.source.kind == "rev"
+    }
     labels = {}
-    for name, each in constraints.items():
-        sources = [constraint.source for constraint in each if isinstance(constraint.source, GitSource)]
-        for source in [source for source in sources if source.kind == "rev"]:
-            with suppress(NotFoundError):
-                head = fetchers.pin({name: source.replace(kind="", ref="")})[name]
-                skill = LockedSkill(pin=head.pin, digest=head.digest, version=head.version)
-                if head.digest != locked.skills[name].digest:
-                    labels[name] = distinct_labels(locked.skills[name], skill)[1]
+    for name, head in fetchers.pin_available(sources).items():
+        skill = LockedSkill(pin=head.pin, digest=head.digest, version=head.version)
+        if head.digest != locked.skills[name].digest:
+            labels[name] = distinct_labels(locked.skills[name], skill)[1]
     return labels
 
 
@@ -196,33 +202,13 @@ def install_mismatch_messages(scope: Scope, context: Context, names: Sequence[st
             label = version_label(installed)
             locked = version_label(skill) if version_label(skill) != label else "other content"
             messages.append(f"{name}: {sanitize(label, 40)} is installed, {sanitize(locked, 40)} is locked")
-    messages += [f"{_format_names(missing)}: locked, but not installed"] if missing else []
+    messages += [f"{format_names(missing)}: locked, but not installed"] if missing else []
     if messages:
         messages[-1] += f" (`skillpm sync{scope.flag}` installs what is locked)"
     return messages
 
 
-def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> list[str]:
-    """Return messages about what keeps skills from being newer, after an update that changed nothing.
-
-    Reads the answers that the update has already fetched.
-    """
-    files = read_project_files(scope, context)
-    locked = files.lockfile.skills
-    selected = [name for name in select_skills(scope, files, names) if name in locked]
-    constraints = {name: each for name, each in collect_constraints(files, files.lockfile).items() if name in selected}
-    pinned = [name for name in sorted(constraints) if find_pin_reason(constraints[name])]
-    with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
-    versions: Mapping[SkillName, Sequence[AvailableVersion]] = {}
-    with suppress(OfflineError):
-        versions = fetch_versions(with_ranges, locked, make_fetchers(scope, context), with_dates=False)
-    newest = {name: find_newest(each) for name, each in sorted(versions.items())}
-    held_back = [name for name in newest if find_newer_version(newest[name], locked[name], "pinned")]
-    reasons = [f"pinned to a tag or a commit: {_format_names(pinned)}"] if pinned else []
-    reasons += [f"held back from a newer version: {_format_names(held_back)}"] if held_back else []
-    return [f"{'; '.join(reasons)} (see `skillpm outdated{scope.flag}`)"] if reasons else []
-
-
-def _format_names(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more

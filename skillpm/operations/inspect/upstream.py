@@ -7,7 +7,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, is_newer, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.index_releases import Release
-from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import IndexPin, Pin
 from skillpm.operations.inspect.constraints import ConstraintsByName
 from skillpm.requirements.declared_dependencies import has_open_version, without_range
@@ -74,3 +74,17 @@ def find_yank_reason(versions: Sequence[AvailableVersion] | Sequence[Release], v
         if item.yanked and item.version == version:
             return f"{sanitize(version, 40)} was yanked" + (f": {sanitize(item.reason)}" if item.reason else "")
     return ""
+
+
+def find_unchanged_versions(
+    newest: Mapping[SkillName, AvailableVersion | None], updated: Lockfile, fetchers: FetcherDispatcher
+) -> set[SkillName]:
+    """Return the skills of which a newer tag has the same content as the locked one."""
+    sources = {
+        name: version.source
+        for name, version in newest.items()
+        if version is not None and isinstance(version.source, GitSource)
+        if version.version != updated.skills[name].version
+    }
+    skills = fetchers.pin_available(sources)
+    return {name for name, skill in skills.items() if skill.digest == updated.skills[name].digest}

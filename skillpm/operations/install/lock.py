@@ -36,6 +36,7 @@ from skillpm.operations.pipeline.lock_resolution import (
     render_lockfile,
     resolve_lockfile,
 )
+from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 
 MAX_NAMES = 20
 
@@ -52,6 +53,8 @@ class LockResult(Value):
     # Why the lockfile was not up to date.
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    # The skills that could not be upgraded.
+    failures: tuple[FailedUpdate, ...] = ()
     # With `--check`, what was proved.
     proof: LockProof = LockProof()
 
@@ -136,7 +139,8 @@ def _resolve_lock(
     """Return what locking changes, and the text of the new lockfile."""
     settings = context.settings
     names = () if upgrade is None else select_upgrades(scope, files, settings, upgrade)
-    after = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy(), names)
+    upgraded = resolve_upgrade(scope, files, make_fetchers(scope, context), names, UpgradeOptions(checks_commits=True))
+    after = upgraded.lockfile
     report_moved_tags(files.lockfile, after, context.reporter)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
@@ -155,5 +159,6 @@ def _resolve_lock(
         unchanged_content=tuple(name for name, old, new in changed if old and new and old.digest == new.digest),
         reasons=tuple(find_lock_conflicts(files)),
         warnings=tuple(context.reporter.warnings),
+        failures=upgraded.failures,
     )
     return result, text

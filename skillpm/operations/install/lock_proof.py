@@ -15,6 +15,7 @@ from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.index_policy import find_locked_release, find_unconfigured
+from skillpm.requirements.source import GitSource
 from skillpm.store import Proofs
 
 OFFLINE = "no network"
@@ -55,7 +56,7 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
         claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted(tags)]
         claims += [Claim(name=name, what="version", problem=OFFLINE) for name in sorted(releases)]
     else:
-        wrong += _find_moved_tags(tags, fetchers)
+        wrong += _find_moved_tags(tags, locked, fetchers)
         claims += [Claim(name=name, what="tag") for name in sorted({*tags} - {claim.name for claim in wrong})]
         claims += _check_releases({name: releases[name] for name in {*releases} - {*problems}}, fetchers)
     return LockProof(
@@ -87,14 +88,24 @@ def _tag_of(pin: GitPin) -> str:
     return pin.ref.removeprefix("refs/tags/") if pin.ref.startswith("refs/tags/") else ""
 
 
-def _find_moved_tags(pins: Mapping[SkillName, GitPin], fetchers: FetcherDispatcher) -> list[Claim]:
+def _find_moved_tags(
+    pins: Mapping[SkillName, GitPin], locked: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher
+) -> list[Claim]:
+    """Return a claim for each tag that is gone, or that leads to other content than the locked one."""
     claims = []
-    for name, commit in sorted(fetchers.find_tagged_commits(pins).items() if pins else ()):
-        tag, locked = sanitize(_tag_of(pins[name]), 60), pins[name].commit
+    commits = fetchers.find_tagged_commits(pins) if pins else {}
+    sources = {
+        name: GitSource(url=pin.url, path=pin.path, kind="tag", ref=_tag_of(pin), files=pin.files)
+        for name, pin in pins.items()
+        if commits[name] not in {"", pin.commit}
+    }
+    current = fetchers.pin_available(sources)
+    for name, commit in sorted(commits.items()):
+        tag, old = sanitize(_tag_of(pins[name]), 60), pins[name].commit
         if not commit:
             claims.append(Claim(name=name, what="tag", problem=f"tag {tag} no longer exists"))
-        elif commit != locked:
-            moved = f"tag {tag} moved {short_commit(locked)} → {short_commit(commit)}"
+        elif commit != old and (name not in current or current[name].digest != locked[name].digest):
+            moved = f"tag {tag} moved {short_commit(old)} → {short_commit(commit)}"
             claims.append(Claim(name=name, what="tag", problem=moved))
     return claims
 

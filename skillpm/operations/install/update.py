@@ -8,7 +8,7 @@ from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.inspect.outdated import no_update_messages
+from skillpm.operations.inspect.held_back import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.operations.pipeline.index_policy import select_upgrades
@@ -25,7 +25,8 @@ def update(scope: Scope, context: Context, names: Sequence[str], options: Change
         selected = select_upgrades(scope, files, context.settings, names)
         return [name for name in selected if name not in options.install.keep]
 
-    result = change(scope, context, options.replace(install=install_options), lambda files: files, find_upgrades)
+    options = options.replace(install=install_options, allows_failures=True)
+    result = change(scope, context, options, lambda files: files, find_upgrades)
     after = before if options.dry_run else read_project_files(scope, context).lockfile
     result = _explain_yanked(scope, context, result, before, after, names)
     notes = () if result.is_changed else no_update_messages(scope, context, names)

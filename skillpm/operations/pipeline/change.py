@@ -32,8 +32,9 @@ from skillpm.operations.pipeline.index_policy import (
     refuse_unconfigured,
     unconfigured_index_messages,
 )
-from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, resolve_lockfile
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
 
@@ -89,6 +90,8 @@ class ChangeResult(Value):
     links_removed: tuple[str, ...] = ()
     # The roles of the documents that changed.
     documents: tuple[str, ...] = ()
+    # The skills that could not be upgraded.
+    failures: tuple[FailedUpdate, ...] = ()
 
 
 class ChangeOptions(Value):
@@ -101,6 +104,8 @@ class ChangeOptions(Value):
     adds_indexes: bool = False
     # Whether the user has confirmed that a skill may be a repository with many files.
     allows_whole_repositories: bool = False
+    # Whether skills that cannot be upgraded stay as they are locked, while the others are upgraded.
+    allows_failures: bool = False
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -185,7 +190,14 @@ def _make_plan(
     scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> InstallPlan:
     settings, fetchers = context.settings, make_fetchers(scope, context)
-    lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, upgrade, options.install.selected)
+    upgrade_options = UpgradeOptions(
+        lock_policy=options.lock_policy,
+        selected=options.install.selected,
+        allows_failures=options.allows_failures,
+        checks_commits=True,
+    )
+    upgraded = resolve_upgrade(scope, files, fetchers, upgrade, upgrade_options)
+    lockfile = upgraded.lockfile
     report_moved_tags(files.lockfile, lockfile, context.reporter)
     if lockfile != files.lockfile and not (options.allows_whole_repositories or options.dry_run):
         require_confirmation(context.store, files.lockfile, lockfile)
@@ -204,6 +216,7 @@ def _make_plan(
         warnings += dry_run_warnings(scope, settings, plan)
         whole = find_whole_repositories(context.store, files.lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
+    plan = plan.replace(failures=upgraded.failures)
     return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings))
 
 
@@ -230,6 +243,7 @@ def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan:
         links_made=_link_paths(plan.links.links_to_create),
         links_removed=_link_paths(plan.links.links_to_remove),
         documents=tuple(plan.documents),
+        failures=plan.failures,
         next_step="" if options.dry_run else suggest_next_step(scope, context, plan.files, plan.lockfile, plan.receipt),
         notes=tuple(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes),
     )

@@ -30,6 +30,7 @@ from skillpm.operations.pipeline.local_skills import (
 )
 from skillpm.operations.pipeline.lock_resolution import render_lockfile
 from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_links
+from skillpm.operations.pipeline.upgrade import FailedUpdate
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.registry.snapshot import read_file_stat
@@ -54,6 +55,8 @@ class InstallPlan(Value):
     unrecorded: BuildResult | None = None
     # Indexes that this change adds to the manifest.
     added_indexes: tuple[ConfiguredIndex, ...] = ()
+    # The skills that could not be upgraded, which this change leaves as they are locked.
+    failures: tuple[FailedUpdate, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -200,7 +203,7 @@ def plan_install(
     names = {*lockfile.skills, *receipt.skills, *options.unmanaged_to_remove}
     disk = read_installed_states(layout.directory, names, receipt.skills, stat_cache)
     disk = mark_edited_links(scope, settings, disk, receipt.skills)
-    actions = plan_actions(lockfile.skills, receipt.skills, disk, options)
+    actions = plan_actions(lockfile.skills, receipt.skills, disk, options, files.find_version_range)
     after = update_receipt(layout, receipt, lockfile, disk, actions)
     registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     local = registry.local_skills

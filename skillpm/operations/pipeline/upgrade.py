@@ -1,0 +1,97 @@
+"""Resolve an upgrade: what has the same content is kept, and a skill that has vanished upstream stops no other."""
+
+from collections.abc import Collection
+
+from skillpm.core.git_syntax import abbreviate_url
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import MissingSkill, NotFoundError, RefusedError, SkillpmError
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.pin import GitPin
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
+from skillpm.resolver.unchanged_content import find_unchanged
+
+
+class FailedUpdate(Value):
+    """Skills that stay as they are locked, since their newest state cannot be installed, and why."""
+
+    names: tuple[str, ...]
+    message: str
+    hint: str = ""
+
+
+class Upgrade(Value):
+    """The lockfile after an upgrade, and the skills that could not be upgraded."""
+
+    lockfile: Lockfile
+    failures: tuple[FailedUpdate, ...] = ()
+
+
+class UpgradeOptions(Value):
+    """How an upgrade is resolved; `lock_policy` and `selected` as in `resolve_lockfile`."""
+
+    lock_policy: LockPolicy = LockPolicy()
+    selected: Collection[str] | None = None
+    # Whether skills that cannot be upgraded stay as they are locked, while the others are upgraded.
+    allows_failures: bool = True
+    # Whether a commit that the server no longer has, as after a branch was rewritten, is replaced by one that it has,
+    # even if the content is the same: another machine could not install the skill from it.
+    checks_commits: bool = False
+
+
+def resolve_upgrade(
+    scope: Scope,
+    files: ProjectFiles,
+    fetchers: FetcherDispatcher,
+    upgrade: Collection[SkillName],
+    options: UpgradeOptions = UpgradeOptions(),  # noqa: B008  (immutable)
+) -> Upgrade:
+    """Return the lockfile with these skills at the newest content that the manifest allows.
+
+    Those that no longer exist, or whose newest content is refused, stay as they are locked if the options allow that,
+    and the others are upgraded. Raises the error if there is no other.
+    """
+    remaining, failures = {*upgrade}, list[FailedUpdate]()
+    while True:
+        try:
+            lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, remaining, options.selected)
+        except (NotFoundError, RefusedError) as error:
+            failed = {SkillName(name) for name in error.skills}
+            can_stay = bool(failed) and failed <= remaining & files.lockfile.skills.keys()
+            if not (options.allows_failures and can_stay) or (failed == remaining and not failures):
+                raise
+            failures += [_describe_failure(scope, files.lockfile, part) for part in error.parts]
+            remaining -= failed
+        else:
+            kept = find_unchanged(files.lockfile, lockfile) if remaining else {}
+            if options.checks_commits and kept:
+                pins = {name: skill.pin for name, skill in kept.items() if isinstance(skill.pin, GitPin)}
+                lost = fetchers.find_lost_commits(pins)
+                kept = {name: skill for name, skill in kept.items() if name not in lost}
+            lockfile = lockfile.replace(skills={**lockfile.skills, **kept})
+            return Upgrade(lockfile=lockfile, failures=tuple(failures))
+
+
+def _describe_failure(scope: Scope, locked: Lockfile, error: SkillpmError) -> FailedUpdate:
+    """Return an error as a failure; of a folder that vanished, with the one that has its content now."""
+    message = error.message.removeprefix(f"skill {sanitize(error.skills[0])}: ")
+    failure = FailedUpdate(names=error.skills, message=message, hint=error.hint)
+    if not isinstance(error, MissingSkill):
+        return failure
+    name = SkillName(error.skills[0])
+    pin = locked.skills[name].pin
+    folders = [path for path, tree in error.trees.items() if isinstance(pin, GitPin) and tree == pin.tree]
+    if not folders or not isinstance(pin, GitPin):
+        return failure
+    folder = min(folders, key=lambda path: (path.count("/"), path))
+    branch = pin.ref.removeprefix("refs/heads/")
+    spec = abbreviate_url(pin.url) + (f"#{branch}" if branch != pin.ref else "")
+    command = scope.command("install", spec, "--path", folder, "--as", name, "--force")
+    return failure.replace(
+        message=f"{error.message}; the same content is in `{sanitize(folder, 200)}`",
+        hint=f"to follow it, run `{sanitize(command, 400)}`",
+    )

@@ -1,0 +1,35 @@
+"""What an upgrade leaves as it is: skills whose folder has the locked content in the newer commit, too."""
+
+from collections.abc import Mapping
+
+from skillpm.core.names import SkillName
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.pin import GitPin
+
+
+def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, LockedSkill]:
+    """Return the old entries of the skills of which an upgrade changed nothing but the commit or the tag.
+
+    A commit that changes other files of a repository is no newer version of a skill. Left out are skills of which
+    something else is required than before.
+    """
+    required_before, required_after = before.requirements_by_name(), after.requirements_by_name()
+    return {
+        name: old
+        for name, old in before.skills.items()
+        if _has_same_content(old, after.skills.get(name))
+        and all(value in required_before[name] for value in required_after[name])
+    }
+
+
+def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
+    """Return whether both are the same folder of a repository; false for a commit that was required by its id."""
+    return (
+        new is not None
+        and new != old
+        and isinstance(old.pin, GitPin)
+        and isinstance(new.pin, GitPin)
+        and (old.pin.url, old.pin.tree, old.pin.files) == (new.pin.url, new.pin.tree, new.pin.files)
+        and (old.digest, old.dependencies) == (new.digest, new.dependencies)
+        and new.pin.ref != ""
+    )
