@@ -42,6 +42,7 @@ COMMANDS = {
     "purge": "cache clean",
 }
 PINNED = "skills.lock pins every skill; to stay at a tag or commit, run `skillpm install OWNER/REPO#REF@SKILL`"
+_UPGRADE = "upgrade skillpm with the tool that installed it: pip install --upgrade agent-skillpm"
 RESTORE_LOCK = "restore skills.lock (`git checkout REV -- skills.json skills.lock`), then run `skillpm sync`"
 # For commands that no single one of ours replaces.
 COMMAND_HINTS = {
@@ -52,13 +53,16 @@ COMMAND_HINTS = {
     "downgrade": RESTORE_LOCK,
     "experimental_sync": "skills in node_modules are not supported; `skillpm install ./node_modules/PACKAGE/SKILL` "
     "installs one",
-    "self-update": "upgrade skillpm with the tool that installed it: pip install --upgrade agent-skillpm",
+    "self": _UPGRADE,
+    "self-update": _UPGRADE,
+    "login": "skillpm uses git's credentials, or GITHUB_TOKEN or GITLAB_TOKEN from the environment",
 }
 
 _ALWAYS_SAVED = "leave it out: skills.json and skills.lock are always written"
 _IN_SPEC = "put it into the SPEC: `OWNER/REPO#REF@SKILL`"
 _FOLDER = "use `--project DIR`, or `skillpm -C DIR COMMAND`"
 _PROJECT = "leave it out: without `-g`, the project is used"
+_NAME = "write the names of skills without an option"
 _FROZEN = "did you mean `--frozen`?"
 _ASKS_NOTHING = "leave it out: this command asks nothing"
 _AGENT = "to link a host, run `skillpm link AGENT`; to see its skills, run `skillpm discover --agent AGENT`"
@@ -82,6 +86,10 @@ OPTION_HINTS = {
     "use -a": _PIPE,
     "use --agent": _PIPE,
     "--target": _AGENT,
+    "-s": _NAME,
+    "--skill": _NAME,
+    "--all": "leave it out: without names, `skillpm update` and `skillpm sync` are for all skills",
+    "-r": "write requirements into skills.json, then run `skillpm sync`",
     "--copy": "set SKILLPM_LINK_MODE=copy in the environment",
     "--symlink": "leave it out: agents' folders get links to the skills",
     "--pin": _IN_SPEC,
@@ -95,11 +103,13 @@ OPTION_HINTS = {
     "--latest": "use `skillpm update`",
     "--save": _ALWAYS_SAVED,
     "--save-dev": _ALWAYS_SAVED,
+    "--dev": _ALWAYS_SAVED,
     "-S": _ALWAYS_SAVED,
     "-D": _ALWAYS_SAVED,
     "--frozen-lockfile": _FROZEN,
     "--immutable": _FROZEN,
     "--no-cache": "to empty the cache, run `skillpm cache clean`",
+    "--outdated": "use `skillpm outdated`",
     "--check": "use `skillpm outdated --exit-code` for updates, or `skillpm verify` for edits",
 }
 

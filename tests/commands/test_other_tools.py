@@ -57,6 +57,17 @@ def test_an_option_of_another_tool_is_answered_with_ours(scene: CommandSandbox, 
     assert (result.code, result.stderr) == (2, f"error: No such option '{option}'\n  hint: {OPTION_HINTS[option]}\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [(["remove", "-s", "pdf"], "-s"), (["upgrade", "--all"], "--all"), (["list", "--outdated"], "--outdated")],
+)
+def test_an_option_that_another_command_has_is_answered_too(
+    scene: CommandSandbox, words: list[str], option: str
+) -> None:
+    result = scene.run(*words, env={"COLUMNS": "300"})
+    assert (result.code, result.stderr) == (2, f"error: No such option '{option}'\n  hint: {OPTION_HINTS[option]}\n")
+
+
 def test_no_answered_option_exists_in_every_command() -> None:
     sync = cli.get_command(click.Context(cli), "sync")
     assert sync is not None
