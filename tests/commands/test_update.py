@@ -89,15 +89,14 @@ would have updated 1; total: 2 skills in WORK/.agent-skills
     assert not project.exists(".agent-skills/docx/notes.md")
 
 
-def test_a_skill_that_is_gone_upstream_stops_the_update(
-    project: CommandSandbox, upstream: Repository, url: str
-) -> None:
+def test_a_skill_that_is_gone_upstream_stays_as_it_is(project: CommandSandbox, upstream: Repository, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     upstream.remove(["skills/pdf"]).commit()
     before = project.full_snapshot
 
     assert project.output("update") == expected_output("""\
-! error: URL has no folder `skills/pdf`
+nothing to do: 1 skill in WORK/.agent-skills
+! error: pdf was not updated: URL has no folder `skills/pdf`
 !   hint: its skills are in: skills/docx
 [1]
 """)

@@ -26,7 +26,7 @@ from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
 from skillpm.operations.pipeline.index_policy import refuse_unconfigured
 from skillpm.operations.pipeline.local_skills import link_targets
 from skillpm.operations.pipeline.source_policy import check_sources
-from skillpm.operations.pipeline.upgrade import resolve_upgrade
+from skillpm.operations.pipeline.upgrade import UpgradeOptions, resolve_upgrade
 
 
 class DiffFile(NamedTuple):
@@ -92,7 +92,9 @@ def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
     if locked is None:
         find_skill(scope, context, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
-    updated = resolve_upgrade(scope, files, make_fetchers(scope, context), (skill_name,))
+    updated = resolve_upgrade(
+        scope, files, make_fetchers(scope, context), (skill_name,), UpgradeOptions(allows_failures=False)
+    )
     newest = updated.lockfile.skills.get(skill_name, locked)
     installed = load_receipt(scope.layout).skills.get(skill_name)
     old = locked

@@ -26,6 +26,10 @@ from skillpm.settings import Settings
 CI_IMPLIES_LOCKED = "; CI is set, which implies --locked"
 
 
+class ReleaseChanged(RefusedError):
+    """An index changed a version after it was published: a reason to stop, and not only for this skill."""
+
+
 class LockPolicy(Value):
     """Whether the lockfile may change."""
 
@@ -206,7 +210,7 @@ def _check_versions(scope: Scope, before: Lockfile, after: Lockfile) -> None:
             and old.digest != skill.digest
         ):
             uninstall, install = scope.command("uninstall", name), scope.command("install", name)
-            raise RefusedError(
+            raise ReleaseChanged(
                 f"the index {skill.pin.index} changed `{name}` {skill.version} after it was published: locked is "
                 f"{old.digest}, and now it is {skill.digest}",
                 hint="nothing was changed; check who changed skills.lock, or ask the index maintainer: a published "

@@ -12,7 +12,7 @@ from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.pin import GitPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, ReleaseChanged, resolve_lockfile
 from skillpm.resolver.unchanged_content import find_unchanged
 
 
@@ -53,7 +53,7 @@ def resolve_upgrade(
     """Return the lockfile with these skills at the newest content that the manifest allows.
 
     Those that no longer exist, or whose newest content is refused, stay as they are locked if the options allow that,
-    and the others are upgraded. Raises the error if there is no other.
+    and the others are upgraded.
     """
     remaining, failures = {*upgrade}, list[FailedUpdate]()
     while True:
@@ -61,8 +61,10 @@ def resolve_upgrade(
             lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, remaining, options.selected)
         except (NotFoundError, RefusedError) as error:
             failed = {SkillName(name) for name in error.skills}
-            can_stay = bool(failed) and failed <= remaining & files.lockfile.skills.keys()
-            if not (options.allows_failures and can_stay) or (failed == remaining and not failures):
+            can_stay = (
+                failed and not isinstance(error, ReleaseChanged) and failed <= remaining & files.lockfile.skills.keys()
+            )
+            if not (options.allows_failures and can_stay):
                 raise
             failures += [_describe_failure(scope, files.lockfile, part) for part in error.parts]
             remaining -= failed
