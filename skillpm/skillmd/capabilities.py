@@ -1,0 +1,200 @@
+"""What the files of a skill let it do: tools, hooks, programs, MCP servers, hosts, environment variables, size.
+
+This reads what is written; it does not judge. Text that hides what it does (an address in base64, a script that loads
+another) is not found. So an empty result proves nothing, but a change in it is worth a look before the content is read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from skillpm.core.decoder import parse_json
+from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import estimate_tokens
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError
+from skillpm.skillmd.body_references import find_shell_commands
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import Skill, read_skill
+
+# Of each kind; a skill with more is reported as such, so that a crowd cannot hide what is new.
+MAX_VALUES = 1_000
+MAX_DEPTH = 10
+MAX_JSON_SIZE = 1_000_000
+SCRIPT_SUFFIXES = (
+    *(".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd", ".exe", ".com", ".py", ".pyz", ".js", ".mjs", ".cjs"),
+    *(".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".jar", ".applescript", ".so", ".dll", ".dylib", ".wasm"),
+)
+BINARY_MAGIC = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+TEXT_SUFFIXES = (".md", ".txt", ".json", ".yaml", ".yml", ".toml")
+# Behind `://`, with or without user info; a host in brackets is an IPv6 address. The limits keep the search linear.
+URL_HOST = lazy_pattern(
+    rb"(?i:https?|wss?|ftps?|sftp|ssh|git|socks5)://(?:[^\s/?#@]{0,200}@)?(\[[0-9a-fA-F:.]{2,45}\]|[\w\x80-\xff.-]{1,253})"
+)
+VARIABLE = lazy_pattern(
+    rb"(?:\$\{?|\$env:|\benviron(?:\.get\(|\[)\s{0,3}[\"']|\bgetenv\(\s{0,3}[\"']|\bprocess\.env(?:\.|\[[\"'])"
+    rb"|\bENV(?:\[|\.fetch\()[\"']|\benv(?:\.get\(|::var\()[\"'])([A-Z][A-Z0-9_]{2,63})(?![A-Za-z0-9_])"
+)
+# What agent hosts replace in a SKILL.md; no variable of the user.
+PLACEHOLDERS = frozenset(["ARGUMENTS"])
+
+
+class Capabilities(Value):
+    """What a skill may do, each kind sorted and without duplicates. The values are untrusted text."""
+
+    # As in `allowed-tools`, which hosts permit without asking; None without this key.
+    tools: tuple[str, ...] | None = None
+    # `event: command`; for a file that could not be read, its path.
+    hooks: tuple[str, ...] = ()
+    # Commands in the body that hosts run while they load the skill.
+    commands: tuple[str, ...] = ()
+    # Paths of programs and scripts.
+    executables: tuple[str, ...] = ()
+    # `name: command`, or the name alone.
+    mcp_servers: tuple[str, ...] = ()
+    # Of the URLs in all text files.
+    hosts: tuple[str, ...] = ()
+    # Names of environment variables.
+    variables: tuple[str, ...] = ()
+    # Of the body of the SKILL.md.
+    tokens: int = 0
+    # Whether models may load it by themselves.
+    is_for_models: bool = True
+    # The kinds with more than `MAX_VALUES`, of which the others are left out.
+    overfull: tuple[str, ...] = ()
+
+
+def find_capabilities(tree: FileTree) -> Capabilities:
+    """Return what the files of a skill let it do. Never raises: what cannot be read counts as text."""
+    data = tree.read(tree.skill_file) or b""
+    skill: Skill | None = None
+    try:
+        skill = read_skill(data)
+    except NotLoadable:
+        body = data.decode("utf-8", "replace")
+    else:
+        body = skill.body
+    front: Mapping[str, Any] = {} if skill is None else skill.frontmatter
+    texts = [file.data for file in tree.files if _is_text(file)]
+    servers = () if skill is None else (*skill.requires.mcp, *_describe_servers(skill))
+    kinds: dict[str, Iterable[str]] = {
+        "tools": () if skill is None else skill.allowed_tools,
+        "hooks": chain(_find_hooks(front.get("hooks")), _find_hook_files(tree)),
+        "commands": find_shell_commands(body),
+        "executables": (file.path for file in tree.files if is_executable(file)),
+        "mcp_servers": chain(servers, _find_server_files(tree)),
+        "hosts": _find_hosts(texts),
+        "variables": chain(() if skill is None else skill.requires.env, _find_variables(texts)),
+    }
+    found = {kind: _collect(values) for kind, values in kinds.items()}
+    fields: dict[str, Any] = {kind: values[:MAX_VALUES] for kind, values in found.items()}
+    return Capabilities(
+        **fields | {"tools": fields["tools"] if "allowed-tools" in front else None},
+        tokens=estimate_tokens(body),
+        is_for_models=str(front.get("disable-model-invocation", "")).strip().lower() != "true",
+        overfull=tuple(kind for kind, values in found.items() if len(values) > MAX_VALUES),
+    )
+
+
+def is_executable(file: TreeFile) -> bool:
+    """Return whether a file is a program or a script: by its mode, its name, or how it begins."""
+    name = file.path.lower()
+    return file.executable or name.endswith(SCRIPT_SUFFIXES) or file.data.startswith(BINARY_MAGIC)
+
+
+def _is_text(file: TreeFile) -> bool:
+    if is_executable(file) or file.path.lower().endswith(TEXT_SUFFIXES):
+        return True
+    try:
+        file.data.decode()
+    except UnicodeDecodeError:  # a picture, a font: what looks like an address there is metadata of other programs
+        return False
+    return True
+
+
+def _collect(values: Iterable[str]) -> tuple[str, ...]:
+    """Return distinct values, sorted; when there are more than `MAX_VALUES`, one more than that."""
+    found: set[str] = set()
+    for value in values:
+        found.add(value)
+        if len(found) > MAX_VALUES:
+            break
+    return tuple(sorted(found))
+
+
+def _find_hosts(texts: Iterable[bytes]) -> Iterator[str]:
+    for text in texts:
+        for match in URL_HOST.finditer(text):
+            if host := match[1].decode("utf-8", "replace").lower().strip("."):
+                yield host
+
+
+def _find_variables(texts: Iterable[bytes]) -> Iterator[str]:
+    for text in texts:
+        for match in VARIABLE.finditer(text):
+            if (name := match[1].decode("ascii")) not in PLACEHOLDERS:
+                yield name
+
+
+def _describe_servers(skill: Skill) -> Iterator[str]:
+    return (f"{server.name}: {' '.join([server.command, *server.args])}" for server in skill.mcp_servers)
+
+
+def _read_documents(tree: FileTree, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each JSON file with one of these words in its path, one at a time.
+
+    The value of a file that cannot be read, or that is too large for a configuration, is None.
+    """
+    for file in tree.files:
+        path = file.path.lower()
+        if path.endswith(".json") and any(word in path for word in words):
+            try:
+                is_small = len(file.data) <= MAX_JSON_SIZE
+                yield file.path, parse_json(file.data.decode(), file.path).value if is_small else None
+            except (DocumentError, UnicodeDecodeError):
+                yield file.path, None
+
+
+def _find_hook_files(tree: FileTree) -> Iterator[str]:
+    """Yield the hooks in the files in which hosts and plugins have them: `hooks.json`, `settings.json`."""
+    for path, document in _read_documents(tree, ("hooks", "settings", "plugin")):
+        hooks = document.get("hooks") if isinstance(document, dict) else None
+        found = _find_hooks(hooks)
+        first = next(found, "")
+        if first:
+            yield from chain([first], found)
+        elif "hooks" in path.lower():
+            yield path
+
+
+def _find_hooks(hooks: Any) -> Iterator[str]:
+    if isinstance(hooks, str) and hooks.strip():
+        yield hooks.strip()
+    for event, entry in hooks.items() if isinstance(hooks, dict) else ():
+        yield from (f"{event}: {command}" for command in _find_texts(entry, {"command", "url", "prompt"}, MAX_DEPTH))
+
+
+def _find_texts(value: Any, keys: set[str], depth: int) -> Iterator[str]:
+    """Yield the texts under some keys, at any depth, and texts in a list."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth:
+        for item in value:
+            yield from _find_texts(item, keys, depth - 1)
+    elif isinstance(value, dict) and depth:
+        for key, item in value.items():
+            if key in keys or isinstance(item, list | dict):
+                yield from _find_texts(item, keys, depth - 1)
+
+
+def _find_server_files(tree: FileTree) -> Iterator[str]:
+    for path, document in _read_documents(tree, ("mcp", "plugin", "settings", "config")):
+        servers = document.get("mcpServers") if isinstance(document, dict) else None
+        for name, server in servers.items() if isinstance(servers, dict) else ():
+            details = server if isinstance(server, dict) else {}
+            args = details.get("args")
+            words = [details.get("command"), details.get("url"), *(args if isinstance(args, list) else ())]
+            yield f"{name}: {' '.join(word for word in words if isinstance(word, str))}"
+        if not isinstance(servers, dict) and path.rpartition("/")[2] in {".mcp.json", "mcp.json"}:
+            yield path
