@@ -12,12 +12,18 @@ MAX_LISTED = 8
 MIN_GROWTH = 200
 
 
-class CapabilityChange(Value):
-    """What a skill may do that it could not before. `values` are sanitized; `message` continues "may now"."""
+class ReviewFinding(Value):
+    """One thing that a reviewer of a skill should see. `values` are sanitized, `summary` has nothing untrusted."""
 
     code: str
-    message: str
+    summary: str
     values: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The summary with the first values."""
+        more = f" and {len(self.values) - MAX_LISTED} more" if len(self.values) > MAX_LISTED else ""
+        return f"{self.summary}: {', '.join(self.values[:MAX_LISTED])}{more}" if self.values else self.summary
 
 
 # Code, kind, and the words between "may now" and the values.
@@ -32,38 +38,38 @@ ADDED_KINDS = (
 UNLIMITED_TOOL = lazy_pattern(r"([^()\s]+)(?:\(\s*:?\*?\s*\))?")
 
 
-def compare_capabilities(old: Capabilities | None, new: Capabilities) -> tuple[CapabilityChange, ...]:
-    """Return what a skill may do that it could not before, the gravest first; None stands for no skill at all."""
+def compare_capabilities(old: Capabilities | None, new: Capabilities) -> tuple[ReviewFinding, ...]:
+    """Return what a skill may do that it could not before, the gravest first; None stands for no skill.
+
+    Each summary continues "may now".
+    """
     before = Capabilities(tools=()) if old is None else old
     changes = [*_compare_tools(before.tools, new.tools)]
     for code, kind, words in ADDED_KINDS:
         if kind in new.overfull or kind in before.overfull:
-            message = f"{words}: more than {MAX_VALUES}, so that new ones cannot be told apart"
-            changes.append(CapabilityChange(code=code, message=message))
+            summary = f"{words}: more than {MAX_VALUES}, so that new ones cannot be told apart"
+            changes.append(ReviewFinding(code=code, summary=summary))
         else:
             changes += _list_added(code, words, sorted({*getattr(new, kind)} - {*getattr(before, kind)}))
     if new.is_for_models and not before.is_for_models:
-        changes.append(CapabilityChange(code="models-allowed", message="be loaded by models without the user"))
+        changes.append(ReviewFinding(code="models-allowed", summary="be loaded by models without the user"))
     grown = new.tokens - before.tokens
     if old is not None and grown > max(MIN_GROWTH, before.tokens // 5):
-        message = f"take {grown} more tokens ({before.tokens} → {new.tokens})"
-        changes.append(CapabilityChange(code="tokens-grown", message=message))
+        summary = f"take {grown} more tokens ({before.tokens} → {new.tokens})"
+        changes.append(ReviewFinding(code="tokens-grown", summary=summary))
     return tuple(changes)
 
 
-def _list_added(code: str, words: str, values: list[str]) -> list[CapabilityChange]:
+def _list_added(code: str, words: str, values: list[str]) -> list[ReviewFinding]:
     clean = tuple(sanitize(value, 120) for value in values)
-    if not clean:
-        return []
-    more = f" and {len(clean) - MAX_LISTED} more" if len(clean) > MAX_LISTED else ""
-    return [CapabilityChange(code=code, message=f"{words}: {', '.join(clean[:MAX_LISTED])}{more}", values=clean)]
+    return [ReviewFinding(code=code, summary=words, values=clean)] if clean else []
 
 
-def _compare_tools(old: tuple[str, ...] | None, new: tuple[str, ...] | None) -> Iterator[CapabilityChange]:
+def _compare_tools(old: tuple[str, ...] | None, new: tuple[str, ...] | None) -> Iterator[ReviewFinding]:
     if new is None:
         if old:
-            message = "use any tool that the user permits: `allowed-tools` was removed"
-            yield CapabilityChange(code="tools-unlisted", message=message)
+            summary = "use any tool that the user permits: `allowed-tools` was removed"
+            yield ReviewFinding(code="tools-unlisted", summary=summary)
         return
     before = old or ()
     unlimited = {name for tool in before if (name := _unlimited_name(tool))}
@@ -84,6 +90,6 @@ def _unlimited_name(tool: str) -> str:
     return match[1] if match else ""
 
 
-def summarize_changes(changes: Iterable[CapabilityChange]) -> str:
-    """Return what a skill may now do as one line, empty for nothing."""
-    return "; ".join(change.message for change in changes)
+def summarize_findings(findings: Iterable[ReviewFinding]) -> str:
+    """Return findings as one line, empty for none."""
+    return "; ".join(finding.message for finding in findings)

@@ -38,7 +38,6 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
         (["list", "--zzzz"], "No such option '--zzzz'", "run `skillpm list --help`"),
         (["list", "extra"], "Got unexpected extra argument (extra)", "run `skillpm list --help`"),
         (["sync", "--keep"], "Option '--keep' requires an argument", "run `skillpm sync --help`"),
-        (["diff"], "no skill given", "skillpm diff -g NAME; `skillpm verify -g` lists the edited skills"),
         (
             ["prompt", "--budget", "many"],
             "Invalid value for '--budget': 'many' is not a valid integer range",

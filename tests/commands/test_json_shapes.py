@@ -194,6 +194,7 @@ def test_diff(full: CommandSandbox, upstream: Repository) -> None:
         "from": first,
         "to": upstream.resolve("main")[:7],
         "files": [{"path": "logo.png", "change": "added", "diff": ""}],
+        "capabilities": [],
     }
 
 

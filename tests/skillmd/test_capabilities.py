@@ -10,7 +10,7 @@ from kit.skills import to_bytes
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.text import estimate_tokens
 from skillpm.skillmd.capabilities import MAX_VALUES, Capabilities, find_capabilities
-from skillpm.skillmd.capability_changes import compare_capabilities, summarize_changes
+from skillpm.skillmd.capability_changes import compare_capabilities, summarize_findings
 
 
 def make_tree(files: Files, *executables: str) -> FileTree:
@@ -123,7 +123,7 @@ def test_hostile_text_is_sanitized_and_long_lists_are_cut() -> None:
 
     (change,) = compare_capabilities(None, find_capabilities(make_tree(skill)))
 
-    assert summarize_changes([change]) == (
+    assert summarize_findings([change]) == (
         "use tools without asking: Bash(\\x1b[2J\\u202e), T0, T1, T2, T3, T4, T5, T6 and 3 more"
     )
     assert len(change.values) == 11
