@@ -73,6 +73,7 @@ class FetcherDispatcher:
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
+        self._listings: dict[tuple[GitSource, str], tuple[GitSource, Sequence[AvailableSkill]]] = {}
 
     def name_sources(self, sources: Iterable[Source]) -> None:
         """Let the fetchers contact the servers of sources that the user wrote."""
@@ -169,8 +170,18 @@ class FetcherDispatcher:
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
         """List the skills that a git source of the user matches."""
-        self.name_sources([source])
-        return cast("GitFetcher", self._fetcher("git")).list_available_skills(source, browser_path)
+        return self.list_folder(source, browser_path)[1]
+
+    def list_folder(self, source: GitSource, browser_path: str = "") -> tuple[GitSource, Sequence[AvailableSkill]]:
+        """List the skills that a git source of the user matches, once per command.
+
+        Returns the source, too, with its kind of ref and the path that a browser URL means.
+        """
+        if (source, browser_path) not in self._listings:
+            self.name_sources([source])
+            fetcher = cast("GitFetcher", self._fetcher("git"))
+            self._listings[source, browser_path] = fetcher.list_available_skills(source, browser_path)
+        return self._listings[source, browser_path]
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""

@@ -24,11 +24,16 @@ class LockedSkill(Value):
 
 
 class Lockfile(Value):
-    """All locked skills, and the manifest's requirements and overrides at the time they were resolved."""
+    """All locked skills, and the manifest's requirements and overrides at the time they were resolved.
+
+    `requirements` has those that `include` stands for, too.
+    """
 
     requirements: Mapping[SkillName, Any] = EMPTY_MAPPING
     skills: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
+    # In the value form of a manifest, sorted.
+    include: tuple[Any, ...] = ()
 
     def requirements_by_name(self) -> dict[SkillName, list[Any]]:
         """Return what the manifest, its overrides and other locked skills require of each locked skill."""
@@ -50,21 +55,24 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     """
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
-    top.check_keys("version", "requirements", "overrides", "skills")
+    top.check_keys("version", "requirements", "include", "overrides", "skills")
     return Lockfile(
         requirements=read_by_name(top.require("requirements"), read_locked_requirement),
         skills=read_by_name(top.require("skills"), _read_skill),
         overrides=read_by_name(top.get("overrides"), read_locked_requirement),
+        include=() if (include := top.get("include")) is None else tuple(map(_read_include, include.elements())),
     )
 
 
 def write_lockfile(lockfile: Lockfile) -> str:
     """Return the text of a lockfile; equal lockfiles have equal bytes."""
+    include = {"include": list(lockfile.include)} if lockfile.include else {}
     overrides = {"overrides": dict(sorted(lockfile.overrides.items()))} if lockfile.overrides else {}
     return dump_json(
         {
             "version": FORMAT,
             "requirements": {name: lockfile.requirements[name] for name in sorted(lockfile.requirements)},
+            **include,
             **overrides,
             "skills": {name: _skill_value(lockfile.skills[name]) for name in sorted(lockfile.skills)},
         }
@@ -83,6 +91,14 @@ def _read_skill(node: JsonNode) -> LockedSkill:
         version=node.text_or("version"),
         dependencies=dict[str, Any](read_by_name(node.get("dependencies"), read_locked_requirement).items()),
     )
+
+
+def _read_include(node: JsonNode) -> Any:
+    """Return a requirement for several skills, which the `requirements` package interprets."""
+    if isinstance(node.value, dict):
+        node.texts_or_empty("exclude")
+        read_locked_requirement(node.with_value({key: part for key, part in node.value.items() if key != "exclude"}))
+    return node.value
 
 
 def read_locked_requirement(node: JsonNode) -> Any:

@@ -39,5 +39,8 @@ def merge_sides(text: str, file: str) -> MergedLockfile | None:
     requirements, skills, overrides = (
         {name: entry for name, entry in {**one, **other}.items() if name not in differing} for one, other in tables
     )
-    lockfile = Lockfile(requirements=requirements, skills=skills, overrides=overrides)
+    # Without it, the repositories are listed again, which a folder that moved on one side needs.
+    has_moved = any(theirs.requirements.get(name, value) != value for name, value in ours.requirements.items())
+    include = () if has_moved else (*ours.include, *(value for value in theirs.include if value not in ours.include))
+    lockfile = Lockfile(requirements=requirements, skills=skills, overrides=overrides, include=include)
     return MergedLockfile(lockfile=lockfile, differing=tuple(sorted(differing & {*ours.skills, *theirs.skills})))

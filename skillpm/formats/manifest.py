@@ -18,7 +18,10 @@ from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
-KNOWN_KEYS = ("$schema", "name", "skills", "indexes", "agents", "disabled", "permissions", "overrides", "exclude-newer")
+KNOWN_KEYS = (
+    "$schema", "name", "skills", "include", "indexes", "agents", "disabled", "permissions", "overrides",
+    "exclude-newer",
+)  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
 ACTIONS = ("allow", "ask", "deny")
@@ -30,6 +33,8 @@ class Manifest(Value):
 
     file: str
     skills: Mapping[SkillName, Any] = EMPTY_MAPPING
+    # Requirements for all skills of a folder in a repository.
+    include: tuple[Any, ...] = ()
     # None if the manifest has no key `agents`; then config.toml applies.
     agents: tuple[str, ...] | None = None
     # True (for all agents), or a list of agents.
@@ -97,6 +102,7 @@ def read_manifest(text: str, file: str) -> Manifest:
     return Manifest(
         file=file,
         skills=read_by_name(top.require("skills"), _read_value),
+        include=() if (include := top.get("include")) is None else tuple(node.value for node in include.elements()),
         agents=None if agents is None else agents.texts(),
         disabled=read_by_name(top.get("disabled"), _read_disabled),
         permissions={}

@@ -93,7 +93,7 @@ def _resolve(
     if isinstance(source, PathSource):
         source = source.replace(link=False)
     files = read_project_files(scope, context)
-    files = files.replace(requirements={requirement.name: source}, lockfile=Lockfile(), lockfile_text=None)
+    files = files.replace(requirements={requirement.name: source}, includes=(), lockfile=Lockfile(), lockfile_text=None)
     lockfile = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy())
     if not options.allows_whole_repositories:
         require_confirmation(context.store, Lockfile(), lockfile)

@@ -1,5 +1,6 @@
 """Sources of skills, and their value forms in a manifest."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, assert_never
 
 from skillpm.core.decoder import JsonNode, unknown_key_error
@@ -93,7 +94,7 @@ SOURCE_KEYS = ("git", "path", "bundled", "url", "version")
 def read_table(name: SkillName, node: JsonNode) -> Source:
     """Parse the object form of a requirement."""
     if node.get("git") is not None:
-        return _read_git_source(node)
+        return read_git_source(node)
     if (path := node.get("path")) is not None:
         node.check_keys("path", "link")
         return PathSource(path=path.path(), link=node.flag_or("link"))
@@ -131,8 +132,12 @@ def read_range(node: JsonNode) -> str:
     return node.text().strip()
 
 
-def _read_git_source(node: JsonNode) -> GitSource:
-    node.check_keys("git", "path", "skill", "rev", "tag", "branch", "version", "files")
+GIT_KEYS = ("git", "path", "skill", "rev", "tag", "branch", "version", "files")
+
+
+def read_git_source(node: JsonNode, keys: Sequence[str] = GIT_KEYS) -> GitSource:
+    """Parse a folder in a repository, given by an object with these keys."""
+    node.check_keys(*keys)
     given: list[RefKind] = [kind for kind in ("rev", "tag", "branch", "version", "any") if kind in node.value]
     if len(given) > 1:
         raise DocumentError(f"{', '.join(given)} cannot be combined", where=node.where)

@@ -40,7 +40,7 @@ def concerned(project: Sandbox, *command: str) -> list[str]:
 
 
 def test_a_repository_that_is_gone(scene: CommandSandbox, server: GitServer, five: str, served: str) -> None:
-    scene.create_project().run("install", five, "--all", check=True)
+    scene.create_project().run("install", five, "-s", *NAMES, check=True)
     scene.run("install", "testing", f"{served}@pdf", check=True)
     server.remove("acme/five")
     forget(scene)
@@ -159,7 +159,7 @@ def test_an_error_of_no_source_names_no_skill(scene: CommandSandbox) -> None:
 
 
 def test_outdated_reports_only_the_skill_that_is_gone(scene: CommandSandbox, five: str, tmp_path: Path) -> None:
-    scene.create_project().run("install", five, "--all", check=True)
+    scene.create_project().run("install", five, "-s", *NAMES, check=True)
     repository = Repository(tmp_path / "five")
     repository.remove(["skills/beta/SKILL.md"])
     repository.commit()

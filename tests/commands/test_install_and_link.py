@@ -43,7 +43,7 @@ added 1; total: 1 skill in HOME/.agent-skills
         ["URL", "-a", "claude-code,codex", "-s", "pdf,docx"],
         ["URL", "-a", "claude-code", "-a", "codex", "--skill", "pdf", "--skill", "docx"],
         ["-a", "claude-code", "codex", "URL@pdf", "URL@docx"],
-        ["URL", "--skill", "*", "--agent=claude-code", "-acodex"],
+        ["URL", "--skill=pdf", "-sdocx", "--agent=claude-code", "-acodex"],
     ],
     ids=" ".join,
 )
@@ -52,6 +52,12 @@ def test_several_agents_and_skills_in_every_spelling(pinned: CommandSandbox, url
 
     manifest = pinned.read_json("skills.json")
     assert (manifest["agents"], sorted(manifest["skills"])) == (["claude-code", "codex"], ["docx", "pdf"])
+
+
+def test_a_star_stands_for_all_skills(pinned: CommandSandbox, url: str) -> None:
+    pinned.run("add", url, "--skill", "*", "-a", "codex", check=True)
+
+    assert pinned.read_json("skills.json")["include"] == [{"git": "URL"}]
 
 
 def test_agents_of_a_project_are_kept_and_added_to(pinned: CommandSandbox, url: str) -> None:

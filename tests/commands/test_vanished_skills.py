@@ -13,7 +13,7 @@ PDF = make_skill("pdf") | {"scripts/read.sh": b"#!/bin/sh\necho read more\n"}
 def both(project: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
     """Return a project with two skills of a repository, of which one moves and the other changes."""
     upstream.write(prefix_paths("skills/pdf", PDF)).commit()
-    project.run("install", url, "--all", check=True)
+    project.run("install", url, "-s", "docx", "pdf", check=True)
     upstream.remove(["skills/pdf"])
     upstream.write(prefix_paths("office/portable", PDF))
     upstream.write({"skills/docx/notes.md": "New.\n"}).commit()
@@ -85,7 +85,7 @@ def test_several_that_vanished_in_one_commit_are_named_at_once(
     project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
     upstream.write({"skills/xlsx/SKILL.md": make_skill("xlsx")["SKILL.md"]}).commit()
-    project.run("install", url, "--all", check=True)
+    project.run("install", url, "-s", "docx", "pdf", "xlsx", check=True)
     upstream.remove(["skills/pdf", "skills/xlsx"])
     upstream.write({"moved/xlsx/SKILL.md": make_skill("xlsx")["SKILL.md"], "moved/xlsx/more.md": "x"}).commit()
 

@@ -76,7 +76,18 @@ Examples:
     help="Install these skills of the SPEC, which contains several; same as SPEC@NAME.",
 )
 @click.option("--as", "alias", metavar="NAME", help="Install the skill under another name.")
-@click.option("--all", "all_skills", is_flag=True, help="Install all skills of a repository, site or folder.")
+@click.option(
+    "--all",
+    "all_skills",
+    is_flag=True,
+    help="Install all skills of a repository, site or folder; of a repository, `update` takes new ones.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="With --all: leave out the skills with such names, e.g. 'draft-*' (repeatable).",
+)
 @click.option(
     "-l", "--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing."
 )
@@ -182,6 +193,7 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
         specs=specs,
         alias=flags["alias"] or "",
         all_skills=flags["all_skills"] or takes_all,
+        exclude=flags["exclude"],
         skills=() if takes_all else flags["skills"],
         agents=flags["agents"],
         bundled=flags["bundled"],

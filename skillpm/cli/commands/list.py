@@ -135,6 +135,7 @@ def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
         "tokens": body_tokens(skill),
         "links": list(skill.links),
         **({"userOnly": True} if skill.entry.get("userOnly") else {}),
+        **({"include": skill.include} if skill.include else {}),
         **({"locked": skill.locked_version} if skill.locked_version else {}),
     }
 

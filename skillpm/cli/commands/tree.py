@@ -40,7 +40,8 @@ def _to_json(node: DependencyNode) -> dict[str, Any]:
         "requirement": node.requirement,
         "dependencies": [_to_json(dependency) for dependency in node.dependencies],
     }
-    return {**value, "repeated": True} if node.is_repeated else value
+    include = {"include": node.include} if node.include else {}
+    return {**value, **include, **({"repeated": True} if node.is_repeated else {})}
 
 
 def _format_lines(nodes: Sequence[DependencyNode], indent: str) -> Iterator[str]:
@@ -53,5 +54,6 @@ def _format_lines(nodes: Sequence[DependencyNode], indent: str) -> Iterator[str]
 def _format_node(node: DependencyNode) -> str:
     versions = node.requirement if isinstance(node.requirement, str) and node.requirement != "*" else ""
     requirement = f"({sanitize(versions, 80)})" if versions else ""
-    parts = [node.name, sanitize(node.version, 60), requirement, "(*)" * node.is_repeated]
+    include = f"[{sanitize(node.include, 120)}]" if node.include else ""
+    parts = [node.name, sanitize(node.version, 60), requirement, include, "(*)" * node.is_repeated]
     return " ".join(part for part in parts if part)

@@ -3,6 +3,7 @@
 import click
 
 from skillpm.cli.options import Invocation, scope_options
+from skillpm.core.text import sanitize
 from skillpm.operations.inspect.dependency_tree import find_dependency_paths
 
 
@@ -15,9 +16,11 @@ Examples:
 @scope_options
 def command(call: Invocation, name: str) -> None:
     """Show which skills depend on a skill, as paths from skills.json."""
-    paths = find_dependency_paths(call.scope, call.context, name)
+    paths, includes = find_dependency_paths(call.scope, call.context, name)
     if call.console.as_json:
-        call.console.print_json({"name": name, "paths": paths})
+        value = {"name": name, "paths": paths}
+        call.console.print_json(value | {"includes": includes} if includes else value)
         return
     for path in paths:
-        call.console.print_line(" → ".join(["skills.json", *path]))
+        include = [f"include {sanitize(includes[path[0]])}"] if path[0] in includes else []
+        call.console.print_line(" → ".join(["skills.json", *include, *path]))

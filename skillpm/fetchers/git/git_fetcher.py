@@ -142,11 +142,18 @@ class GitFetcher:
 
         return self.repositories.run_each({key: source.url}, work)[key]
 
-    def list_available_skills(self, source: GitSource, browser_path: str = "") -> list[AvailableSkill]:
-        """List the skills that a source matches, each with the source to record for it in the manifest."""
+    def list_available_skills(
+        self, source: GitSource, browser_path: str = ""
+    ) -> tuple[GitSource, list[AvailableSkill]]:
+        """List the skills that a source matches, each with the source to record for it in the manifest.
+
+        Returns the source, too, with its kind of ref and the path that a browser URL means.
+        """
         key = SkillName(source.url)
 
-        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, list[AvailableSkill]]:
+        def work(
+            repository: Repository, _: Sequence[SkillName]
+        ) -> dict[SkillName, tuple[GitSource, list[AvailableSkill]]]:
             return {key: self._list_repository(repository, source, browser_path)}
 
         return self.repositories.run_each({key: source.url}, work)[key]
@@ -160,7 +167,9 @@ class GitFetcher:
 
         self.repositories.run_each({SkillName(source.url): source.url}, work)
 
-    def _list_repository(self, repository: Repository, source: GitSource, browser_path: str) -> list[AvailableSkill]:
+    def _list_repository(
+        self, repository: Repository, source: GitSource, browser_path: str
+    ) -> tuple[GitSource, list[AvailableSkill]]:
         source = resolve_browser_path(repository, source, browser_path) if browser_path else source
         ref, source = resolve_ref(repository, source, source.skill, self._log)
         commit, root = resolve_commits(repository, [ref])[ref]
@@ -177,7 +186,7 @@ class GitFetcher:
             folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref, files=source.files)
             fetch_missing(repository, [folder], self.settings.limits)
         skills = read_skills(repository, locations)
-        return [
+        return source, [
             AvailableSkill(
                 name=name_of(location, skills[location.path], repository.url),
                 description=skills[location.path].description,

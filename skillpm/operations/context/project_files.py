@@ -26,6 +26,7 @@ from skillpm.operations.context.scope import (
     missing_manifest,
 )
 from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
+from skillpm.requirements.include import Include, find_locked_includes, read_includes
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
 from skillpm.requirements.source import GitSource, Source
 from skillpm.settings import Settings
@@ -38,6 +39,7 @@ class ProjectFiles(Value):
     """The documents of a scope. Texts are None if there is no such file."""
 
     manifest: Manifest
+    # Those that includes stand for, too, as far as they are locked.
     requirements: Mapping[SkillName, Source]
     lockfile: Lockfile
     # The manifest as it should be, and as it was read.
@@ -45,6 +47,9 @@ class ProjectFiles(Value):
     lockfile_text: str | None
     original_manifest_text: str | None = None
     overrides: Mapping[SkillName, Source] = EMPTY_MAPPING
+    includes: tuple[Include, ...] = ()
+    # The requirements that includes stand for.
+    included: Mapping[SkillName, Include] = EMPTY_MAPPING
     # From config.toml, which applies if the manifest names no agents.
     default_agents: tuple[str, ...] = ()
     config_path: str = ""
@@ -84,11 +89,17 @@ class ProjectFiles(Value):
     def with_manifest_text(self, text: str) -> "ProjectFiles":
         """Return the files with another manifest."""
         manifest = read_manifest(text, self.manifest.file)
+        files = self.replace(manifest=manifest, overrides=read_overrides(manifest), manifest_text=text)
+        return files.with_included(self.lockfile)
+
+    def with_included(self, lockfile: Lockfile) -> "ProjectFiles":
+        """Return the files with the requirements of the manifest, and those of a lockfile that includes stand for."""
+        own, includes = read_requirements(self.manifest), read_includes(self.manifest.include, self.manifest.file)
+        found = find_locked_includes(includes, own, lockfile)
         return self.replace(
-            manifest=manifest,
-            requirements=read_requirements(manifest),
-            overrides=read_overrides(manifest),
-            manifest_text=text,
+            includes=includes,
+            included={name: include for name, (include, _) in found.items()},
+            requirements={**own, **{name: source for name, (_, source) in found.items()}},
         )
 
 
@@ -100,17 +111,19 @@ def read_project_files(scope: Scope, context: Context, lockfile: Lockfile | None
     for key in manifest.unknown_keys:
         hint = suggestion_hint(key, KNOWN_KEYS, "it is kept")
         context.reporter.warn(f"{scope.manifest}: unknown key `{key}`; {hint}")
-    return ProjectFiles(
+    lockfile = lockfile or (Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile))
+    files = ProjectFiles(
         manifest=manifest,
-        requirements=read_requirements(manifest),
+        requirements={},
         overrides=read_overrides(manifest),
-        lockfile=lockfile or (Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile)),
+        lockfile=lockfile,
         manifest_text=text,
         lockfile_text=lock_text,
         original_manifest_text=text,
         default_agents=() if user_agents is None else user_agents.texts(),
         config_path=user_config_path(context.settings),
     )
+    return files.with_included(lockfile)
 
 
 def check_unchanged(scope: Scope, files: ProjectFiles) -> None:

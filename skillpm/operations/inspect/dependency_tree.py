@@ -25,6 +25,7 @@ class DependencyNode(Value):
     version: str
     requirement: Any  # as the manifest or the parent states it
     dependencies: tuple["DependencyNode", ...] = ()
+    include: str = ""  # the repository and folder of the include that requires it
     is_repeated: bool = False  # its dependencies are shown further up
 
 
@@ -36,13 +37,26 @@ def build_dependency_tree(scope: Scope, context: Context, names: Sequence[str] =
     seen: set[SkillName] = set()
     requirements = {name: requirement_value(source) for name, source in files.requirements.items()}
     return tuple(
-        _make_node(SkillName(name), requirements.get(SkillName(name), ANY), files.lockfile.skills, seen)
+        _make_node(SkillName(name), requirements.get(SkillName(name), ANY), files.lockfile.skills, seen).replace(
+            include=find_include_place(files, name)
+        )
         for name in sorted(names or requirements)
     )
 
 
-def find_dependency_paths(scope: Scope, context: Context, name: str) -> list[list[SkillName]]:
-    """Return the dependency paths from the manifest to a skill: for each direct dependent, the shortest one."""
+def find_include_place(files: ProjectFiles, name: str) -> str:
+    """Return the repository and folder of the include that requires a skill; empty if none does."""
+    include = files.included.get(SkillName(name))
+    return "" if include is None else include.place
+
+
+def find_dependency_paths(
+    scope: Scope, context: Context, name: str
+) -> tuple[list[list[SkillName]], dict[SkillName, str]]:
+    """Return the dependency paths from the manifest to a skill: for each direct dependent, the shortest one.
+
+    Returns the places of includes, too, by the names that they require at the start of a path.
+    """
     files = _read_locked_files(scope, context)
     skills = files.lockfile.skills
     _require_locked(scope, files, name)
@@ -56,7 +70,8 @@ def find_dependency_paths(scope: Scope, context: Context, name: str) -> list[lis
     target = SkillName(name)
     paths = [[target]] if target in files.requirements else []
     parents = [parent for parent in sorted(skills) if target in skills[parent].dependencies and parent in shortest]
-    return paths + [[*shortest[parent], target] for parent in parents if target not in shortest[parent]]
+    paths += [[*shortest[parent], target] for parent in parents if target not in shortest[parent]]
+    return paths, {path[0]: place for path in paths if (place := find_include_place(files, path[0]))}
 
 
 def _require_locked(scope: Scope, files: ProjectFiles, name: str) -> None:

@@ -10,8 +10,8 @@ from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.formats.lockfile import LockedSkill, read_lockfile
-from skillpm.formats.manifest import read_manifest
+from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
+from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.formats.pin import describe_pin
 from skillpm.formats.receipt import InstalledSkill, Receipt
 from skillpm.formats.registry import RegistryEntry
@@ -40,6 +40,7 @@ class ListedSkill(NamedTuple):
     path: str
     links: tuple[str, ...] = ()  # `.claude/skills/pdf`
     locked_version: str = ""  # if another state is locked than installed
+    include: str = ""  # the repository and folder of the include that requires it
 
 
 class Listing(Value):
@@ -57,19 +58,23 @@ def list_skills(scope: Scope) -> Listing:
 
     def read_listing(view: ReadView) -> tuple[Listing, bool]:
         manifest = view.read_document("manifest", scope.manifest)
-        disabled = set() if manifest is None else read_manifest(manifest, scope.manifest).disabled_for_all
+        parsed = None if manifest is None else read_manifest(manifest, scope.manifest)
+        disabled = set() if parsed is None else parsed.disabled_for_all
         receipt, stat_cache = view.read_receipt(), read_stat_cache(scope.layout.stat_cache)
         text = view.read_document("registry", scope.layout.registry)
         prior = load_prior_state(scope.layout, text, stat_cache)
         pending = PendingChanges(removed_skills=view.pending_removals, staged_skills=view.pending_skills)
         built = build_registry(scope.layout, receipt, prior, pending, disabled=disabled, locate_skill=view.skill_path)
-        locked = _read_locked_skills(view, scope)
+        lockfile = _read_lockfile(view, scope)
+        locked = None if lockfile is None else lockfile.skills
         differences = _find_lock_differences(locked or {}, receipt)
         names = _skill_names(receipt, built)
         listed = (_make_listed_skill(name, view, receipt, built, stat_cache, locked) for name in names)
         skills = tuple(
             skill._replace(locked_version=differences.get(skill.name, skill.locked_version)) for skill in listed
         )
+        if parsed is not None and parsed.include and lockfile is not None:
+            skills = _add_includes(skills, parsed, lockfile)
         listing = Listing(
             scope=scope.kind,
             directory=scope.layout.directory,
@@ -96,13 +101,27 @@ def _find_registry_problems(text: str | None, prior: PriorState) -> list[str]:
     return [f"skills.json: {problem}"] if problem else []
 
 
-def _read_locked_skills(view: ReadView, scope: Scope) -> Mapping[SkillName, LockedSkill] | None:
-    """Return the locked skills; None without a lockfile, or if it cannot be read, which other commands report."""
+def _read_lockfile(view: ReadView, scope: Scope) -> Lockfile | None:
+    """Return the lockfile; None without one, or if it cannot be read, which other commands report."""
     text = view.read_document("lockfile", scope.lockfile)
     try:
-        return None if text is None else read_lockfile(text, scope.lockfile).skills
+        return None if text is None else read_lockfile(text, scope.lockfile)
     except DocumentError:
         return None
+
+
+def _add_includes(skills: tuple[ListedSkill, ...], manifest: Manifest, lockfile: Lockfile) -> tuple[ListedSkill, ...]:
+    """Return the skills with the places of the includes that require them."""
+    # Imported late: few manifests have any, and it loads all that reads requirements.
+    from skillpm.requirements.include import find_locked_includes, read_includes  # noqa: PLC0415
+
+    try:
+        includes = read_includes(manifest.include, manifest.file)
+        found = find_locked_includes(includes, manifest.skills, lockfile)
+    except DocumentError:  # which other commands report
+        return skills
+    places = {str(name): include.place for name, (include, _) in found.items()}
+    return tuple(skill._replace(include=places.get(skill.name, "")) for skill in skills)
 
 
 def _find_lock_differences(locked: Mapping[SkillName, LockedSkill], receipt: Receipt) -> dict[str, str]:

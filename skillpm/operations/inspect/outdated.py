@@ -32,8 +32,10 @@ from skillpm.operations.inspect.upstream import (
     find_unchanged_versions,
     find_yank_reason,
 )
+from skillpm.operations.pipeline.includes import EVERY_REPOSITORY, expand_includes
 from skillpm.operations.pipeline.index_policy import find_unconfigured
 from skillpm.operations.pipeline.upgrade import resolve_upgrade
+from skillpm.requirements.include import find_locked_includes
 from skillpm.requirements.source import GitSource, Source
 
 
@@ -69,6 +71,9 @@ def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> 
     ]
     selected = [name for name in selected if name not in unconfigured]
     try:
+        if not names:
+            fetchers = make_fetchers(scope, context).with_locked(locked.skills)
+            files = expand_includes(scope, files, fetchers, (EVERY_REPOSITORY,))
         rows += _check_outdated(scope, context, files, selected)
     except (FetchError, NotFoundError) as error:
         groups = _group_by_origin(locked, selected)
@@ -131,8 +136,8 @@ def _check_outdated(
     failed = {SkillName(name): failure.message for failure in upgrade.failures for name in failure.names}
     rows = [_unreachable_row(name, locked, message) for name, message in failed.items()]
     names = [name for name in names if name not in failed]
-    for name, skill in sorted((name, locked.skills[name]) for name in names):
-        new = updated.skills.get(name, skill)
+    for name, skill in sorted((name, locked.skills[name]) for name in names if name in updated.skills):
+        new = updated.skills[name]
         current, compatible = distinct_labels(skill, new)
         newest = None if name in unchanged else newest_versions.get(name)
         yank_reason = find_yank_reason(versions.get(name, ()), skill.version)
@@ -153,7 +158,38 @@ def _check_outdated(
                 moved_ref=moved.get(name, ""),
             )
             rows.append(row)
-    return rows
+    return rows + _find_new_and_gone(files, updated, names)
+
+
+def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]) -> list[OutdatedSkill]:
+    """Return the skills that included repositories have and that are not locked, and those they no longer have."""
+    locked = files.lockfile
+    new = [
+        OutdatedSkill(
+            name=name,
+            current="",
+            compatible=version_label(skill),
+            latest=version_label(skill),
+            source=summarize_pin(skill.pin),
+            reason=f"new in {files.included[name].place}",
+        )
+        for name, skill in updated.skills.items()
+        if name in files.included and name not in locked.skills
+    ]
+    included = find_locked_includes(files.includes, files.manifest.skills, locked)
+    gone = [
+        OutdatedSkill(
+            name=name,
+            current=version_label(locked.skills[name]),
+            compatible="",
+            latest="",
+            source=summarize_pin(locked.skills[name].pin),
+            reason=f"no longer in {included[name][0].place}",
+        )
+        for name in names
+        if name in included and name not in updated.skills
+    ]
+    return new + gone
 
 
 def distinct_labels(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:

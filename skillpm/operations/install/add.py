@@ -16,6 +16,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
+from skillpm.operations.install.whole_folders import add_includes, include_notes, parse_includes
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
@@ -33,19 +34,24 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
     require_project_manifest(scope, context.settings)  # before any server is contacted
     require_agent_folders(request.agents, scope, context)
     with _hint_local_path(request.specs, context.settings.working_directory):
+        includes, request = parse_includes(scope, context, request)
         additions = parse_requests(scope, context, request, force=options.install.force)
-        names = [addition.name for addition in additions]
+        names = [*(addition.name for addition in additions), *(name for new in includes for name in new.names)]
         install_options = options.install.replace(
             selected=names, inexact=True, is_linking_requested=bool(request.agents)
         )
 
         def edit(files: ProjectFiles) -> ProjectFiles:
             files = _add_requirements(scope, context, files, additions, force=options.install.force)
+            files = add_includes(files, includes)
             return add_agents(files, request.agents) if request.agents else files
 
         before = read_project_files(scope, context)
-        result = change(scope, context, options.replace(install=install_options, adds_indexes=True), edit)
+        refreshed = tuple(new.include.source.url for new in includes)
+        options = options.replace(install=install_options, adds_indexes=True, refreshed=refreshed)
+        result = change(scope, context, options, edit)
         notes = tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
+        notes += tuple(include_notes(before, includes))
         return result.replace(notes=(*result.notes, *notes), warnings=tuple(context.reporter.warnings))
 
 

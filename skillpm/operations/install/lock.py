@@ -23,6 +23,7 @@ from skillpm.operations.context.scope_lock import lock_scope, remove_empty_direc
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.inspect.yanked import warn_yanked
 from skillpm.operations.install.lock_proof import LockProof, prove_lock
+from skillpm.operations.pipeline.includes import EVERY_REPOSITORY, expand_includes
 from skillpm.operations.pipeline.index_policy import (
     find_user_only_indexes,
     missing_index_message,
@@ -139,7 +140,10 @@ def _resolve_lock(
     """Return what locking changes, and the text of the new lockfile."""
     settings = context.settings
     names = () if upgrade is None else select_upgrades(scope, files, settings, upgrade)
-    upgraded = resolve_upgrade(scope, files, make_fetchers(scope, context), names, UpgradeOptions(checks_commits=True))
+    refreshed = (EVERY_REPOSITORY,) if upgrade is not None and not upgrade else ()
+    fetchers, conflicts = make_fetchers(scope, context), find_lock_conflicts(files)
+    files = expand_includes(scope, files, fetchers, refreshed)
+    upgraded = resolve_upgrade(scope, files, fetchers, names, UpgradeOptions(checks_commits=True))
     after = upgraded.lockfile
     report_moved_tags(files.lockfile, after, context.reporter)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
@@ -157,7 +161,7 @@ def _resolve_lock(
         is_up_to_date=is_same,
         changes=tuple((name, version_label(old), version_label(new)) for name, old, new in changed),
         unchanged_content=tuple(name for name, old, new in changed if old and new and old.digest == new.digest),
-        reasons=tuple(find_lock_conflicts(files)),
+        reasons=tuple(conflicts),
         warnings=tuple(context.reporter.warnings),
         failures=upgraded.failures,
     )

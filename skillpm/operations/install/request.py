@@ -23,6 +23,8 @@ class InstallRequest(Value):
     specs: tuple[str, ...]
     alias: str = ""
     all_skills: bool = False
+    # With `all_skills`: patterns of names to leave out.
+    exclude: tuple[str, ...] = ()
     bundled: bool = False
     link: bool = False
     path: str = ""

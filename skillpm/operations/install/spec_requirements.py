@@ -6,7 +6,7 @@ from typing import assert_never
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, has_credentials, host_of
-from skillpm.core.names import SkillName, choose_install_name, parse_skill_name
+from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.base import AvailableSkill
@@ -27,6 +27,7 @@ from skillpm.operations.install.request import (
     format_skill_spec,
     parse_with_flags,
 )
+from skillpm.operations.pipeline.includes import check_count, install_name
 from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, Specifier
@@ -85,7 +86,7 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
             except (NotFoundError, RefusedError) as error:
                 raise _not_found_error(spec, source.url, error.message) from error
         case PathSource() as source if request.all_skills and (inside := find_skills(context, source)):
-            _check_count(spec, len(inside), context)
+            check_count(spec, len(inside), context.settings.limits.skills)
             return [resolve_local_spec(scope, context, each, "") for each in inside]
         case PathSource() | UrlSource() as source:
             return [resolve_local_spec(scope, context, source, request.alias)]
@@ -102,8 +103,7 @@ def _fetch_git_skills(
     fetchers: FetcherDispatcher, specifier: Specifier, source: GitSource, context: Context
 ) -> Sequence[AvailableSkill]:
     """Return the skills of a repository, or if git finds none, those of the site that the URL may mean."""
-    if has_credentials(specifier.text):
-        context.reporter.warn("credentials in the URL are not saved; use a git credential helper")
+    warn_credentials(specifier, context)
     try:
         return fetchers.list_available_skills(source, specifier.page_path)
     except (FetchError, NotFoundError):
@@ -111,6 +111,12 @@ def _fetch_git_skills(
         if not site or fetchers.list_index_skills(site) is None:
             raise
         return _make_site_skills(site, [(source.skill, "")])
+
+
+def warn_credentials(specifier: Specifier, context: Context) -> None:
+    """Warn of credentials in a SPEC, which no document records."""
+    if has_credentials(specifier.text):
+        context.reporter.warn("credentials in the URL are not saved; use a git credential helper")
 
 
 def _select_skills(
@@ -127,7 +133,7 @@ def _select_skills(
         rows = sorted((skill.name, getattr(skill.source, "path", ""), skill.description) for skill in available)
         example = format_skill_spec(spec, available[0].source, rows[0][0])
         raise ManySkillsError(spec, rows, display_spec=sanitize(spec), example=example)
-    _check_count(spec, len(available), context)
+    check_count(spec, len(available), context.settings.limits.skills)
     return [
         index_requirement(scope, context, skill.source, spec, request)
         if isinstance(skill.source, IndexSource)
@@ -136,21 +142,10 @@ def _select_skills(
     ]
 
 
-def _check_count(spec: str, count: int, context: Context) -> None:
-    limit = context.settings.limits.skills
-    if count > limit:
-        raise RefusedError(
-            f"`{sanitize(spec)}` has {count} skills; at most {limit} are installed at once",
-            hint="name the ones that you need, or raise SKILLPM_MAX_SKILLS",
-        )
-
-
 def _make_requirement(skill: AvailableSkill, alias: str) -> NewRequirement:
-    source = skill.source
-    path = source.path if isinstance(source, GitSource) else ""
-    folder = os.path.basename(path) if path != "." else skill.name
-    name = choose_install_name(skill.name, folder)
+    source, name = skill.source, install_name(skill)
     if not alias and name is None:
+        folder = os.path.basename(source.path) if isinstance(source, GitSource) and source.path != "." else skill.name
         raise UsageError(
             f"neither `{skill.name}` nor its folder `{folder}` is a valid skill name",
             hint="choose one with --as NAME",

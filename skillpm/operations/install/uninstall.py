@@ -14,6 +14,12 @@ from skillpm.installer.skill_file import find_skill_file
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.install.whole_folders import (
+    exclude_names,
+    exclusion_notes,
+    remove_includes,
+    select_includes,
+)
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.resolver.resolution import reachable_skills
 
@@ -21,7 +27,8 @@ from skillpm.resolver.resolution import reachable_skills
 def uninstall(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
     """Remove skills. Raises `NotFoundError` for one that does not exist, before anything is changed.
 
-    A local skill is only removed with `force`, as a backup, since there may be no other copy.
+    The SPEC of an include removes it, and with it the skills that it stands for. A local skill is only removed with
+    `force`, as a backup, since there may be no other copy.
     """
     for name in names:
         if name in options.install.keep:
@@ -29,6 +36,9 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
             raise UsageError(f"`{sanitize(name)}` cannot be both removed and kept", hint=hint)
     require_project_manifest(scope, context.settings)
     before = read_project_files(scope, context)
+    includes = select_includes(before, names)
+    removed = [include for found in includes.values() for include in found]
+    names = [name for name in names if name not in includes]
     required = {*before.requirements, *before.lockfile.skills}
     unmanaged = [SkillName(name) for name in names if _is_local(scope, name)]
     local = [name for name in unmanaged if name not in required]
@@ -41,18 +51,23 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
                 f"the folder of {name} stays as a local skill: skillpm did not install it; `{force}` removes it"
             )
         unmanaged = []
-    install_options = options.install.replace(selected=names, selected_only=True, unmanaged_to_remove=unmanaged)
+    selected = [*names, *(name for name, include in before.included.items() if include in removed)]
+    install_options = options.install.replace(selected=selected, selected_only=True, unmanaged_to_remove=unmanaged)
 
     def edit(files: ProjectFiles) -> ProjectFiles:
+        files = remove_includes(files, removed)
         text = files.editable_manifest
         for name in names:
             _require_installed(scope, files, name)
         _warn_dependents(scope, files, names, context)
         for name in names:
             text = remove_member(text, ("skills", name))
-        return files if files.manifest_text is None else files.with_manifest_text(text)
+        if files.manifest_text is None:
+            return files
+        return exclude_names(files.with_manifest_text(text), [*map(SkillName, names)])
 
-    return change(scope, context, options.replace(install=install_options), edit)
+    result = change(scope, context, options.replace(install=install_options), edit)
+    return result.replace(notes=(*result.notes, *exclusion_notes(before, names, dry_run=options.dry_run)))
 
 
 def _local_skill_error(scope: Scope, names: Sequence[SkillName]) -> ConflictError:

@@ -11,6 +11,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.held_back import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.includes import EVERY_REPOSITORY
 from skillpm.operations.pipeline.index_policy import select_upgrades
 
 
@@ -25,7 +26,8 @@ def update(scope: Scope, context: Context, names: Sequence[str], options: Change
         selected = select_upgrades(scope, files, context.settings, names)
         return [name for name in selected if name not in options.install.keep]
 
-    options = options.replace(install=install_options, allows_failures=True)
+    refreshed = () if names else (EVERY_REPOSITORY,)
+    options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed)
     result = change(scope, context, options, lambda files: files, find_upgrades)
     after = before if options.dry_run else read_project_files(scope, context).lockfile
     result = _explain_yanked(scope, context, result, before, after, names)

@@ -24,6 +24,7 @@ from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
+from skillpm.operations.pipeline.includes import expand_includes, explain_includes
 from skillpm.operations.pipeline.index_policy import (
     add_indexes,
     added_index_message,
@@ -106,6 +107,8 @@ class ChangeOptions(Value):
     allows_whole_repositories: bool = False
     # Whether skills that cannot be upgraded stay as they are locked, while the others are upgraded.
     allows_failures: bool = False
+    # The URLs of repositories whose skills are listed again, for the includes that stand for all of them.
+    refreshed: tuple[str, ...] = ()
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -136,7 +139,8 @@ def change(
 
     if not os.path.exists(scope.layout.journal):
         files = edited()
-        is_settled = not find_lock_conflicts(files) and not select_upgrades(files)
+        is_refreshing = bool(options.refreshed and files.includes)
+        is_settled = not (find_lock_conflicts(files) or is_refreshing or select_upgrades(files))
         if is_settled or options.lock_policy.locked or options.lock_policy.frozen:
             plan = _make_plan(scope, context, options, files, ())
             if plan.is_empty or options.dry_run:
@@ -190,6 +194,8 @@ def _make_plan(
     scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> InstallPlan:
     settings, fetchers = context.settings, make_fetchers(scope, context)
+    if not (options.lock_policy.locked or options.lock_policy.frozen):
+        files = expand_includes(scope, files, fetchers, options.refreshed)
     upgrade_options = UpgradeOptions(
         lock_policy=options.lock_policy,
         selected=options.install.selected,
@@ -237,7 +243,7 @@ def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan:
         is_changed=not plan.is_empty,
         scope=scope.kind,
         directory=scope.layout.directory,
-        actions=plan.actions,
+        actions=explain_includes(plan.files, plan.lockfile, plan.actions),
         warnings=tuple(context.reporter.warnings),
         is_dry_run=options.dry_run,
         links_made=_link_paths(plan.links.links_to_create),

@@ -18,6 +18,7 @@ from skillpm.operations.pipeline.index_policy import (
     refuse_unconfigured,
 )
 from skillpm.operations.pipeline.source_policy import check_sources, refuse_installed_sources
+from skillpm.requirements.include import find_missing_includes, include_values
 from skillpm.requirements.source import PathSource
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
@@ -86,6 +87,7 @@ def resolve_lockfile(
         upgrade -= lost.keys()
         request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
         lockfile = resolve(request, fetchers, files.lockfile).lockfile
+    lockfile = lockfile.replace(include=include_values(files.includes))
     _check_versions(scope, files.lockfile, lockfile)
     if lock_policy.locked and lockfile != files.lockfile:
         changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
@@ -96,7 +98,11 @@ def resolve_lockfile(
 
 def find_lock_conflicts(files: ProjectFiles) -> list[str]:
     """Return how the lockfile differs from what the manifest requires. Reads no folder and contacts no server."""
-    return find_lock_mismatches(_resolution_request(files), files.lockfile)
+    if missing := find_missing_includes(files.includes, files.lockfile):
+        return missing  # until they are listed, nothing shows which of the locked skills they stand for
+    has_changed = include_values(files.includes) != files.lockfile.include
+    reasons = ["`include` has changed since it was locked"] if has_changed else []
+    return reasons + find_lock_mismatches(_resolution_request(files), files.lockfile)
 
 
 def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
@@ -176,8 +182,9 @@ def _outdated_error(scope: Scope, reasons: list[str], lock_policy: LockPolicy) -
 def _require_locked(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy) -> None:
     dependencies = {name for skill in files.lockfile.skills.values() for name in skill.dependencies}
     missing = sorted({*files.requirements, *dependencies} - {*files.lockfile.skills})
-    if missing:
-        raise _outdated_error(scope, [f"`{name}` is not locked" for name in missing], lock_policy)
+    reasons = [f"`{name}` is not locked" for name in missing]
+    if reasons := [*find_missing_includes(files.includes, files.lockfile), *reasons]:
+        raise _outdated_error(scope, reasons, lock_policy)
 
 
 def _find_unchanged(files: ProjectFiles) -> set[SkillName]:

@@ -12,6 +12,7 @@ from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.pin import GitPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.pipeline.includes import leave_out
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, ReleaseChanged, resolve_lockfile
 from skillpm.resolver.unchanged_content import find_unchanged
 
@@ -53,7 +54,7 @@ def resolve_upgrade(
     """Return the lockfile with these skills at the newest content that the manifest allows.
 
     Those that no longer exist, or whose newest content is refused, stay as they are locked if the options allow that,
-    and the others are upgraded.
+    and the others are upgraded. New skills of an include are left out then.
     """
     remaining, failures = {*upgrade}, list[FailedUpdate]()
     while True:
@@ -61,13 +62,15 @@ def resolve_upgrade(
             lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, remaining, options.selected)
         except (NotFoundError, RefusedError) as error:
             failed = {SkillName(name) for name in error.skills}
-            can_stay = (
-                failed and not isinstance(error, ReleaseChanged) and failed <= remaining & files.lockfile.skills.keys()
-            )
+            locked = files.lockfile.skills.keys()
+            new = (failed & files.included.keys()) - locked
+            can_stay = failed and not isinstance(error, ReleaseChanged) and failed - new <= remaining & locked
             if not (options.allows_failures and can_stay):
                 raise
-            failures += [_describe_failure(scope, files.lockfile, part) for part in error.parts]
+            parts = [part for part in error.parts if not new & {*part.skills}]
+            failures += [_describe_failure(scope, files.lockfile, part) for part in parts]
             remaining -= failed
+            files = leave_out(files, new, error, fetchers.reporter)
         else:
             kept = find_unchanged(files.lockfile, lockfile) if remaining else {}
             if options.checks_commits and kept:

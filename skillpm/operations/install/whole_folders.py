@@ -1,0 +1,159 @@
+"""`install --all` of a repository or a folder in it: require all of its skills, also those that it gets later."""
+
+from collections.abc import Sequence
+
+from skillpm.core.git_syntax import short_commit
+from skillpm.core.names import SkillName
+from skillpm.core.suggestions import list_some
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import UsageError
+from skillpm.formats.json_edit import insert_element, remove_member, set_members
+from skillpm.formats.pin import GitPin
+from skillpm.operations.context.project_files import ProjectFiles
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.install.request import InstallRequest, parse_with_flags
+from skillpm.operations.install.spec_requirements import warn_credentials
+from skillpm.operations.pipeline.includes import install_name
+from skillpm.requirements.include import PATTERN_HINT, Include, is_name_pattern
+from skillpm.requirements.source import GitSource
+from skillpm.requirements.specifier import parse_specifier
+
+MAX_NAMES = 5
+
+
+class NewInclude(Value):
+    """An include to add to the manifest, and the skills that it stands for now."""
+
+    include: Include
+    names: tuple[SkillName, ...]
+
+
+def parse_includes(
+    scope: Scope, context: Context, request: InstallRequest
+) -> tuple[tuple[NewInclude, ...], InstallRequest]:
+    """Return the includes that the SPECs mean, and the request without these SPECs.
+
+    A local folder and a site are not among them, nor a folder that is one skill: each of their skills becomes a
+    requirement.
+    """
+    if request.exclude and not request.all_skills:
+        raise UsageError("--exclude requires --all")
+    if invalid := next((pattern for pattern in request.exclude if not is_name_pattern(pattern)), None):
+        raise UsageError(f"invalid pattern `{sanitize(invalid, 80)}`", hint=PATTERN_HINT)
+    found = {}
+    for spec in request.specs if request.all_skills and not request.alias else ():
+        if (new := _parse_include(scope, context, spec, request)) is not None:
+            found[spec] = new
+        elif request.exclude:
+            raise UsageError(f"--exclude cannot be used with `{sanitize(spec)}`")
+    rest = tuple(spec for spec in request.specs if spec not in found)
+    return tuple(found.values()), request.replace(specs=rest)
+
+
+def _parse_include(scope: Scope, context: Context, spec: str, request: InstallRequest) -> NewInclude | None:
+    specifier = parse_with_flags(spec, request)
+    if not isinstance(specifier.source, GitSource) or specifier.source.skill or spec in request.selection:
+        return None
+    warn_credentials(specifier, context)
+    source, available = make_fetchers(scope, context).list_folder(specifier.source, specifier.page_path)
+    source = source.replace(path="" if source.path == "." else source.path)
+    if [skill.source for skill in available] == [source] and source.path:
+        return None
+    include = Include(source=source, exclude=request.exclude)
+    names = (name for skill in available if (name := install_name(skill)) and not include.excludes(name))
+    return NewInclude(include=include, names=tuple(names))
+
+
+def add_includes(files: ProjectFiles, new: Sequence[NewInclude]) -> ProjectFiles:
+    """Add the includes to the manifest. One of the same folder gets the new ref, if any, and the excluded names, too.
+
+    A SPEC without a ref keeps the ref that is there.
+    """
+    for addition in new:
+        include = addition.include
+        known = {(it.source.url, it.source.path, it.source.files): n for n, it in enumerate(files.includes)}
+        number = known.get((include.source.url, include.source.path, include.source.files))
+        if number is None:
+            text = insert_element(files.editable_manifest, "include", len(files.includes), include.value)
+            files = files.with_manifest_text(text)
+            continue
+        old = files.includes[number]
+        exclude = tuple(dict.fromkeys((*old.exclude, *include.exclude)))
+        merged = Include(source=include.source if include.source.kind else old.source, exclude=exclude)
+        if merged != old:
+            text = set_members(files.editable_manifest, ("include",), {str(number): merged.value})
+            files = files.with_manifest_text(text)
+    return files
+
+
+def include_notes(files: ProjectFiles, new: Sequence[NewInclude]) -> list[str]:
+    """Return what adding includes means: which names stay as they were required, and which ref stays."""
+    notes = []
+    for addition in new:
+        own = [name for name in addition.names if name in files.manifest.skills]
+        old = next((it for it in files.includes if it.source.replace(kind="", ref="") == addition.include.source), None)
+        if own:
+            stay = "stays" if len(own) == 1 else "stay"
+            notes.append(f"{list_some(own, MAX_NAMES)} {stay} as skills.json requires under `skills`")
+        if old is not None and old.source.kind:
+            ref = short_commit(old.source.ref) if old.source.kind == "rev" else sanitize(old.source.ref, 60)
+            notes.append(f"{old.place} stays at {ref}, as skills.json specifies")
+    return notes
+
+
+def exclude_names(files: ProjectFiles, names: Sequence[SkillName]) -> ProjectFiles:
+    """Add names to `exclude` of every include that stands for them, in the lockfile or by the folder they come from."""
+    for number, include in enumerate(files.includes):
+        excluded = [name for name in names if not include.excludes(name) and _stands_for(files, include, name)]
+        if excluded:
+            value = include.replace(exclude=(*include.exclude, *excluded)).value
+            text = set_members(files.editable_manifest, ("include", str(number)), {"exclude": value["exclude"]})
+            files = files.with_manifest_text(text)
+    return files
+
+
+def _stands_for(files: ProjectFiles, include: Include, name: SkillName) -> bool:
+    locked = files.lockfile.skills.get(name)
+    pin = None if locked is None else locked.pin
+    return (
+        isinstance(pin, GitPin)
+        and include.contains(include.source.replace(path=pin.path))
+        and include.source.url == pin.url
+    )
+
+
+def exclusion_notes(before: ProjectFiles, names: Sequence[str], *, dry_run: bool) -> list[str]:
+    """Return what uninstalling these names changed in the includes."""
+    verb = "would add" if dry_run else "added"
+    return [
+        f"{verb} {name} to `exclude` of {before.included[SkillName(name)].place} in skills.json"
+        for name in names
+        if name in before.included
+    ]
+
+
+def select_includes(files: ProjectFiles, words: Sequence[str]) -> dict[str, list[Include]]:
+    """Return, for each word that is the SPEC of a repository or folder, the includes of it or below it."""
+    found: dict[str, list[Include]] = {}
+    for word in words if files.includes else ():
+        try:
+            source = parse_specifier(word).source
+        except UsageError:
+            continue
+        if isinstance(source, GitSource) and not source.skill:
+            whole = Include(source=source.replace(kind="", ref=""))
+            found[word] = [it for it in files.includes if whole.contains(it.source.replace(kind="", ref=""))]
+    return {word: includes for word, includes in found.items() if includes}
+
+
+def remove_includes(files: ProjectFiles, includes: Sequence[Include]) -> ProjectFiles:
+    """Remove includes from the manifest."""
+    text = files.editable_manifest
+    for number in reversed([n for n, it in enumerate(files.includes) if it in includes]):
+        text = remove_member(text, ("include", str(number)))
+    if includes and {*files.includes} == {*includes}:
+        text = remove_member(text, ("include",))
+    return files.with_manifest_text(text) if includes else files
