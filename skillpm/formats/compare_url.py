@@ -16,7 +16,7 @@ COMPARE_PATHS = {
 REPOSITORY_PATH = lazy_pattern(r"[\w.~-]+(?:/[\w.~-]+)+", re.ASCII)
 
 
-def compare_url(old: Pin | None, new: Pin | None) -> str:
+def compare_url(old: Pin, new: Pin) -> str:
     """Return the https URL of a comparison; empty without two commits of one repository on a host known to have it."""
     if not isinstance(old, GitPin) or not isinstance(new, GitPin) or old.url != new.url or old.commit == new.commit:
         return ""

@@ -3,13 +3,13 @@
 import pytest
 
 from skillpm.formats.compare_url import compare_url
-from skillpm.formats.pin import BundledPin, GitPin
+from skillpm.formats.pin import BundledPin, GitPin, Pin
 
-OLD, NEW = "a" * 40, "b" * 40
+OLD, NEW = "a" * 30, "b" * 30
 
 
 def pin(url: str, commit: str) -> GitPin:
-    return GitPin(url=url, commit=commit, tree="c" * 40)
+    return GitPin(url=url, commit=commit, tree="c" * 30)
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,5 @@ def test_the_page_of_a_known_host(url: str, expected: str) -> None:
 def test_there_is_no_page_without_two_commits_of_one_repository() -> None:
     github = pin("https://github.com/a/b", OLD)
 
-    others = [None, github, pin("https://github.com/a/other", NEW), BundledPin(name="pdf")]
-    assert [compare_url(github, other) or compare_url(other, github) for other in others] == [""] * 4
+    others: list[Pin] = [github, pin("https://github.com/a/other", NEW), BundledPin(name="pdf")]
+    assert [compare_url(github, other) or compare_url(other, github) for other in others] == [""] * 3

@@ -181,7 +181,10 @@ TESTS = {
         f"{SERVERS}a_dependency_on_a_server_that_the_command_line_names",
         f"{SERVERS}a_dependency_on_a_server_that_insteadof_names",
     ],
-    "A lockfile names none": [f"{SERVERS}a_locked_dependency_is_fetched_only"],
+    "A lockfile names none": [
+        f"{SERVERS}a_locked_dependency_is_fetched_only",
+        "commands/test_diff_locked.py::test_a_lockfile_of_a_stranger_makes_skillpm_contact_nobody",
+    ],
     "What others wrote": [
         f"{SERVERS}a_dependency_in_the_local_network",
         "network/test_redirects.py::test_a_public_host_must_not_redirect",

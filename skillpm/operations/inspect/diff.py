@@ -26,12 +26,12 @@ from skillpm.operations.inspect.file_diff import (
     read_tree_files,
 )
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
+from skillpm.operations.inspect.skill_change import compare_content
 from skillpm.operations.pipeline.index_policy import refuse_unconfigured, select_upgrades
 from skillpm.operations.pipeline.local_skills import link_targets, mark_edited_links
 from skillpm.operations.pipeline.source_policy import check_sources
 from skillpm.operations.pipeline.upgrade import UpgradeOptions, resolve_upgrade
-from skillpm.skillmd.capabilities import find_capabilities
-from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities
+from skillpm.skillmd.capability_changes import ReviewFinding
 
 
 class SkillDiff(Value):
@@ -138,12 +138,6 @@ def _diff_states(
         files=compare_trees(before, after),
         capabilities=compare_content(before, after),
     )
-
-
-def compare_content(before: FileTree | None, after: FileTree | None) -> tuple[ReviewFinding, ...]:
-    """Return what the new content may do that the old one could not; None for a skill that is not there."""
-    old = None if before is None else find_capabilities(before)
-    return () if after is None else compare_capabilities(old, find_capabilities(after))
 
 
 def _read_stored_tree(scope: Scope, context: Context, name: SkillName, skill: LockedSkill) -> FileTree | None:

@@ -1,0 +1,120 @@
+"""What a changed lockfile entry means: warnings, what the skill may do now, and the content that differs."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from skillpm.core.file_tree import FileTree
+from skillpm.core.git_syntax import short_commit
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.core.versions import is_newer
+from skillpm.fetchers.dependents import url_of
+from skillpm.fetchers.metadata import choose_version
+from skillpm.formats.compare_url import compare_url
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import GitPin, IndexPin, UrlPin
+from skillpm.operations.inspect.file_diff import FileDiff, compare_trees
+from skillpm.skillmd.capabilities import find_capabilities
+from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
+
+
+class SkillChange(Value):
+    """A skill of which the locked state differs; `old` or `new` is None for one that is added or removed."""
+
+    name: SkillName
+    old: LockedSkill | None
+    new: LockedSkill | None
+    # Of a page that compares both commits; empty if there is none.
+    compare_url: str = ""
+    warnings: tuple[ReviewFinding, ...] = ()
+    # What it may do that it could not before; of an added skill, or if the old content is unknown, all of it.
+    capabilities: tuple[ReviewFinding, ...] = ()
+    files: tuple[FileDiff, ...] = ()
+
+    @property
+    def kind(self) -> Literal["added", "removed", "changed"]:
+        """How the skill changed."""
+        if self.old is None:
+            return "added"
+        return "removed" if self.new is None else "changed"
+
+    @property
+    def is_same_content(self) -> bool:
+        """Whether nothing but the source or the version changed."""
+        return self.old is not None and self.new is not None and self.old.digest == self.new.digest
+
+
+def compare_content(before: FileTree | None, after: FileTree | None) -> tuple[ReviewFinding, ...]:
+    """Return what the new content may do that the old one could not; None for a skill that is not there."""
+    old = None if before is None else find_capabilities(before)
+    return () if after is None else compare_capabilities(old, find_capabilities(after))
+
+
+def describe_change(
+    name: SkillName,
+    states: tuple[LockedSkill | None, LockedSkill | None],
+    trees: tuple[FileTree | None, FileTree | None],
+    unread: tuple[str, str] = ("", ""),
+) -> SkillChange:
+    """Describe a change from the old to the new state; `unread` are the reasons why a content is not there."""
+    (old, new), (before, after) = states, trees
+    warnings = [] if old is None or new is None else [*find_suspicions(old, new)]
+    for which, reason in zip(("old", "new"), unread, strict=True):
+        if reason:
+            summary = f"the {which} content was not read"
+            warnings.append(ReviewFinding(code=f"{which}-not-read", summary=summary, values=(sanitize(reason, 400),)))
+    if new is not None and after is not None:
+        warnings += _check_version(name, new, after)
+    is_unread = any(unread)
+    return SkillChange(
+        name=name,
+        old=old,
+        new=new,
+        compare_url="" if old is None or new is None else compare_url(old.pin, new.pin),
+        warnings=tuple(warnings),
+        capabilities=compare_content(before, after),
+        files=() if is_unread or new is None else compare_trees(before, after),
+    )
+
+
+def find_suspicions(old: LockedSkill, new: LockedSkill) -> Iterator[ReviewFinding]:
+    """Yield what an honest update rarely does, such as other content behind the same version, tag or commit."""
+    is_same, before, after = old.digest == new.digest, old.pin, new.pin
+    if isinstance(before, GitPin) and isinstance(after, GitPin) and before.url == after.url:
+        commits = f"{short_commit(before.commit)} → {short_commit(after.commit)}"
+        is_tag = before.ref == after.ref and after.ref.startswith("refs/tags/")
+        if before.commit != after.commit and is_tag:
+            tag = sanitize(after.ref.removeprefix("refs/tags/"), 80)
+            yield ReviewFinding(code="tag-moved", summary="a tag was moved", values=(f"{tag} {commits}",))
+        if before == after and not is_same:
+            summary = "the digest changed, although the commit did not, which honest git cannot do"
+            yield ReviewFinding(code="commit-changed", summary=summary, values=(short_commit(after.commit),))
+    elif url_of(before) != url_of(after) or type(before) is not type(after):
+        urls = (sanitize(url_of(pin) or type(pin).__name__.removesuffix("Pin").lower(), 200) for pin in (before, after))
+        yield ReviewFinding(code="source-changed", summary="it comes from another source", values=(" → ".join(urls),))
+    elif isinstance(after, UrlPin) and not is_same:
+        summary = "the archive changed behind an unchanged address"
+        yield ReviewFinding(code="archive-changed", summary=summary, values=(sanitize(after.url),))
+    if old.version == new.version != "" and not is_same:
+        summary = "the content changed behind an unchanged version"
+        yield ReviewFinding(code="content-changed", summary=summary, values=(sanitize(new.version, 60),))
+    if old.version and new.version and is_newer(old.version, new.version):
+        versions = f"{sanitize(old.version, 60)} → {sanitize(new.version, 60)}"
+        yield ReviewFinding(code="version-lowered", summary="the version is lower than before", values=(versions,))
+
+
+def _check_version(name: SkillName, locked: LockedSkill, tree: FileTree) -> Iterator[ReviewFinding]:
+    """Yield a warning for a locked version that is not that of the content: an install would be refused."""
+    if not locked.version or isinstance(locked.pin, IndexPin):
+        return
+    try:
+        version = choose_version(read_skill(tree.read(tree.skill_file) or b""), locked.pin, name, lambda _: None)
+    except NotLoadable:
+        return
+    if version != locked.version:
+        values = (f"{sanitize(locked.version, 60)}, {sanitize(version, 60) or 'none'}",)
+        summary = "the locked version is not that of the content, so that it cannot be installed"
+        yield ReviewFinding(code="version-mismatch", summary=summary, values=values)
