@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from commands.scene import CommandSandbox
-from kit import GitServer, Repository, make_skill, prefix_paths
+from kit import GitServer, Repository, git, make_skill, prefix_paths
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"
@@ -50,23 +50,37 @@ def test_each_input_is_used_and_described_on_the_page() -> None:
     assert list(ACTION["inputs"]) == re.findall(r"^\| `([\w-]+)` \|", PAGE.partition("\n## Renovate")[0], re.MULTILINE)
 
 
+# Records what it is called with, and answers the question for comments with what the file `ids` contains.
+GH = """\
+#!/bin/sh
+for word in "$@"; do
+    case $word in --jq) break ;; body=@*) cat "${word#body=@}" > ../body ;; *) echo "$word" >> ../calls ;; esac
+done
+case "$*" in *--jq*) cat ../ids;; esac
+"""
+
+
 class Runner:
     """Runs scripts of the action as a runner does: `bash -e`, with the environment that the step names."""
 
     def __init__(self, scene: CommandSandbox) -> None:
         self.scene = scene
-        program = scene.root / "bin" / "skillpm"
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n')
-        program.chmod(0o755)
+        self.programs = scene.root / "skillpm" / "bin"
+        self.programs.mkdir(parents=True)
+        skillpm = f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n'
+        for name, text in (("skillpm", skillpm), ("gh", GH)):
+            (self.programs / name).write_text(text)
+            (self.programs / name).chmod(0o755)
 
-    def run(self, name: str, values: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        """Run the step with this name; `values` are those of the expressions in its environment."""
+    def run(self, name: str, **values: str) -> subprocess.CompletedProcess[str]:
+        """Run the step with this name; `values` are those of the expressions in its environment, by their last word."""
         step = next(step for step in STEPS if step.get("name") == name)
-        environment = self.scene.environment() | {"CI": "true", "RUNNER_TEMP": str(self.scene.root)}
-        environment |= {key: values[text.strip("${ }")] for key, text in step["env"].items()}
-        environment["PATH"] = f"{self.scene.root / 'bin'}:{environment['PATH']}"
-        script = self.scene.root / "step.sh"
+        root = self.scene.root
+        environment = self.scene.environment() | {"CI": "true", "RUNNER_TEMP": str(root)}
+        environment |= {"GITHUB_STEP_SUMMARY": str(root / "summary"), "GITHUB_REPOSITORY": "acme/app"}
+        environment |= {key: values[re.split(r"[.\s]", text)[-2]] for key, text in step["env"].items()}
+        environment["PATH"] = f"{self.programs}:{environment['PATH']}"
+        script = root / "step.sh"
         script.write_text(step["run"])
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
         return subprocess.run(
@@ -74,6 +88,7 @@ class Runner:
         )
 
 
+REVIEW = "Review the changes of skills.lock"
 FOLDER = "a b; touch '$(touch owned)'"
 
 
@@ -87,7 +102,7 @@ def checkout(tmp_path: Path) -> CommandSandbox:
 
 
 def test_the_action_installs_what_the_lockfile_specifies(checkout: CommandSandbox) -> None:
-    done = Runner(checkout).run("Install the skills", {"inputs.project": FOLDER, "inputs.token": "secret"})
+    done = Runner(checkout).run("Install the skills", project=FOLDER, token="")
 
     assert done.stdout == f" + code-review 1.0.0\nadded 1; total: 1 skill in {checkout.work / FOLDER}/.agent-skills\n"
     assert done.returncode == 0
@@ -96,13 +111,61 @@ def test_the_action_installs_what_the_lockfile_specifies(checkout: CommandSandbo
 
 def test_the_action_fails_outside_a_project_and_in_one_that_is_not_locked(checkout: CommandSandbox) -> None:
     runner = Runner(checkout)
-    outside = runner.run("Install the skills", {"inputs.project": ".", "inputs.token": ""})
+    outside = runner.run("Install the skills", project=".", token="")
     checkout.write(f"{FOLDER}/skills.json", '{"skills": {"testing": {"bundled": true}}}\n')
-    behind = runner.run("Install the skills", {"inputs.project": FOLDER, "inputs.token": ""})
+    behind = runner.run("Install the skills", project=FOLDER, token="")
 
     assert (outside.returncode, outside.stderr.partition("\n")[0]) == (1, f"error: {checkout.work} has no skills.json")
     assert behind.returncode == 1
     assert not checkout.exists(f"{FOLDER}/.agent-skills")
+
+
+@pytest.fixture
+def pull_request(checkout: CommandSandbox) -> CommandSandbox:
+    """Return a checkout of a pull request that adds a skill to the lockfile."""
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "base"]):
+        git("-C", str(checkout.work), *command)
+    checkout.write(
+        f"{FOLDER}/skills.json", '{"skills": {"code-review": {"bundled": true}, "testing": {"bundled": true}}}'
+    )
+    checkout.run("lock", "--project", FOLDER, check=True)
+    return checkout
+
+
+@pytest.mark.parametrize(
+    ("ids", "written"),
+    [
+        ("", ["--silent", "repos/acme/app/issues/7/comments", "--field"]),
+        ("41\n42\n", ["--silent", "--method", "PATCH", "repos/acme/app/issues/comments/41", "--field"]),
+    ],
+)
+def test_the_action_writes_its_review_into_the_summary_and_one_comment(
+    pull_request: CommandSandbox, ids: str, written: list[str]
+) -> None:
+    root = pull_request.root
+    (root / "ids").write_text(ids)
+    base = git("-C", str(pull_request.work), "rev-parse", "HEAD").strip()
+    review = pull_request.run("diff", "--project", FOLDER, "--locked", base, "--format", "markdown", check=True).stdout
+
+    done = Runner(pull_request).run(REVIEW, sha=base, comment="true", token="", number="7", project=FOLDER)
+
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+    assert "testing" in review
+    assert (root / "summary").read_text() == (root / "body").read_text() == f"<!-- skillpm: {FOLDER} -->\n{review}"
+    asked = ["api", "--paginate", "repos/acme/app/issues/7/comments"]
+    assert (root / "calls").read_text().splitlines() == [*asked, "api", *written]
+
+
+def test_the_action_comments_only_when_asked_and_fails_if_the_review_is_not_whole(pull_request: CommandSandbox) -> None:
+    pull_request.write(f"{FOLDER}/skills.lock", "{")
+    base = git("-C", str(pull_request.work), "rev-parse", "HEAD").strip()
+
+    done = Runner(pull_request).run(REVIEW, sha=base, comment="false", token="", number="7", project=FOLDER)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert (pull_request.root / "summary").read_text() == f"<!-- skillpm: {FOLDER} -->\n"
+    assert not (pull_request.root / "calls").exists()
 
 
 RECIPE: dict[str, Any] = next(
