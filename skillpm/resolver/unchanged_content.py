@@ -23,7 +23,7 @@ def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, Lock
 
 
 def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
-    """Return whether both are the same folder of a repository; false for a commit that was required by its id."""
+    """Return whether both are the same folder of a repository."""
     return (
         new is not None
         and new != old
@@ -31,5 +31,4 @@ def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
         and isinstance(new.pin, GitPin)
         and (old.pin.url, old.pin.tree, old.pin.files) == (new.pin.url, new.pin.tree, new.pin.files)
         and (old.digest, old.dependencies) == (new.digest, new.dependencies)
-        and new.pin.ref != ""
     )

@@ -1,6 +1,9 @@
 """What has the same content is up to date, and what has vanished upstream stops no other skill."""
 
+import json
+import os
 import shutil
+from typing import Any
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -91,11 +94,58 @@ def test_a_commit_that_the_server_dropped_is_replaced(
     assert project.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == new
 
 
-def test_a_skill_that_is_required_otherwise_is_locked_again(following: CommandSandbox, upstream: Repository) -> None:
+@pytest.mark.parametrize("kind", ["rev", "tag"])
+def test_a_skill_that_is_required_otherwise_is_locked_again(
+    following: CommandSandbox, upstream: Repository, kind: str
+) -> None:
     move(upstream)
     new = upstream.resolve("main")
-    following.write("skills.json", following.read("skills.json").replace('"branch": "main"', f'"rev": "{new}"'))
+    ref = {"rev": new, "tag": "v1.2.0"}[kind]
+    following.write("skills.json", following.read("skills.json").replace('"branch": "main"', f'"{kind}": "{ref}"'))
 
     following.run("update", check=True)
 
     assert following.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == new
+
+
+def test_an_executable_bit_is_content(following: CommandSandbox, upstream: Repository) -> None:
+    files = {f"skills/pdf/{path}": data for path, data in {"scripts/read.sh": b"#!/bin/sh\necho read\n"}.items()}
+    upstream.write(files).commit()  # no longer executable
+    new = upstream.resolve("main")
+
+    following.run("update", check=True)
+
+    assert following.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == new
+    assert not os.access(following.work / ".agent-skills/pdf/scripts/read.sh", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"digest": f"sha256:{'0' * 64}"}, {"dependencies": {"docx": {"bundled": True}}}],
+    ids=["digest", "needs"],
+)
+def test_a_lockfile_that_was_edited_is_not_kept(
+    following: CommandSandbox, upstream: Repository, edit: dict[str, Any]
+) -> None:
+    locked = json.loads(following.read("skills.lock"))
+    locked["skills"]["pdf"] |= edit
+    following.write("skills.lock", json.dumps(locked))
+    move(upstream)
+
+    following.run("lock", "--upgrade", check=True)
+
+    entry = following.read_json("skills.lock")["skills"]["pdf"]
+    assert (entry["source"]["commit"], entry.get("digest") == edit.get("digest")) == (upstream.resolve("main"), False)
+    assert "dependencies" not in entry
+
+
+def test_a_requirement_without_a_skill_is_an_error(following: CommandSandbox, url: str) -> None:
+    manifest = json.loads(following.read("skills.json"))
+    manifest["skills"]["gone"] = {"git": url, "path": "skills/gone"}
+    following.write("skills.json", json.dumps(manifest))
+
+    assert following.output("update") == expected_output("""\
+! error: URL has no folder `skills/gone`
+!   hint: its skills are in: skills/docx
+[1]
+""")
