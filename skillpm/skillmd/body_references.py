@@ -1,8 +1,12 @@
-r"""References in the body of a SKILL.md: files as `@file`, and shell commands as ``!`command` ``.
+r"""References in the body of a SKILL.md: links, files as `@file`, and shell commands as ``!`command` ``.
 
-The patterns are those of the loaders that introduced the notation. They are written for JavaScript, where `\w` is ASCII
-and `\s` differs from Python's in a few characters. Commands are only listed; skillpm never runs them.
+The patterns of files and commands are those of the loaders that introduced the notation. They are written for
+JavaScript, where `\w` is ASCII and `\s` differs from Python's in a few characters. Commands are only listed; skillpm
+never runs them.
 """
+
+import re
+from collections.abc import Iterator
 
 from skillpm.core.patterns import lazy_pattern
 
@@ -19,3 +23,37 @@ def find_file_references(body: str) -> tuple[str, ...]:
 def find_shell_commands(body: str) -> tuple[str, ...]:
     """Return the commands in ``!`…` ``, in the order of the text."""
     return tuple(match[1] for match in SHELL_COMMAND.finditer(body))
+
+
+# No repeated class matches the character with which a match starts, so a megabyte of brackets takes linear time.
+MARKDOWN_LINK = lazy_pattern(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
+FENCE = lazy_pattern(r"^[ \t]*(```+|~~~+)")
+# A skill beside this one, as some repositories link it.
+SIBLING = lazy_pattern(r"\.\./([a-z0-9]+(?:-[a-z0-9]+)*)/SKILL\.md")
+MAX_SIBLINGS = 20
+
+
+def find_links(body: str) -> Iterator[tuple[int, str]]:
+    """Yield the relative links of Markdown outside of code, each with its line, from 0."""
+    fence = ""
+    for number, line in enumerate(body.split("\n")):
+        mark = FENCE.match(line)
+        if mark is not None:
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        elif not fence and "](" in line:
+            for match in MARKDOWN_LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+                target = match[1].partition("#")[0].partition("?")[0]
+                if target and not re.match(r"[a-zA-Z][\w+.-]*:|/|\{|\$|~", target):
+                    yield number, target
+
+
+def sibling_name(target: str) -> str:
+    """Return the folder of the skill beside this one that a link leads to, or an empty string."""
+    match = SIBLING.fullmatch(target)
+    return match[1] if match else ""
+
+
+def find_sibling_names(body: str) -> tuple[str, ...]:
+    """Return the folders of the skills beside this one to which a body links, without duplicates."""
+    names = (sibling_name(target) for _, target in find_links(body)) if "](../" in body or "](<../" in body else ()
+    return tuple(dict.fromkeys(name for name in names if name))[:MAX_SIBLINGS]

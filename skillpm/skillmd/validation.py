@@ -5,7 +5,6 @@ the reference validator `skills-ref` on every file that its YAML dialect can rea
 """
 
 import posixpath
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -25,11 +24,11 @@ from skillpm.core.names import (
     path_problem,
     suggest_skill_name,
 )
-from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.index_schema import version_problem
 from skillpm.requirements.declared_dependencies import METADATA_KEY, UNREAD_KEYS
+from skillpm.skillmd.body_references import find_links, sibling_name
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
@@ -41,6 +40,7 @@ PLACEHOLDER = "What this skill does, in one sentence. Use when the user asks for
 LFS_ADVICE = "is a Git LFS pointer, and skillpm installs it as it is; commit the file itself (`git lfs untrack`)"
 MAX_COMPATIBILITY_LENGTH = 500
 DEPENDENCY_HINT = f'declare dependencies on skills under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
+SIBLING_HINT = f"if this one needs it, declare it under `metadata`, as `{METADATA_KEY}: {{}}`"
 # Fields that have no effect under `metadata`.
 HOST_FIELDS = {"disable-model-invocation": "Claude Code and skillpm read it here, but other tools may reject it"}
 
@@ -147,9 +147,6 @@ def _check_compatibility(values: Mapping[str, Any], line: int) -> Iterator[Findi
 
 
 RECOMMENDED_MAX_TOKENS = 5_000
-# No repeated class matches the character with which a match starts, so a megabyte of brackets takes linear time.
-MARKDOWN_LINK = lazy_pattern(r'\[[^\[\]\n]*\]\(<?([^()<>\s]+)>?(?:[ \t]+"[^"\n]*")?\)')
-FENCE = lazy_pattern(r"^[ \t]*(```+|~~~+)")
 
 
 def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
@@ -167,8 +164,11 @@ def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
     existing = {*files, "."}
     for file in files:
         existing.update(_parent_folders(file))
-    for number, target in _find_links(front.body):
-        if not {posixpath.normpath(target), posixpath.normpath(unquote(target))} & existing:
+    for number, target in find_links(front.body):
+        if sibling := sibling_name(target):
+            message = f"`{sanitize(target, 80)}` is another skill; {SIBLING_HINT.format(sibling)}"
+            yield warning("sibling-skill", message, front.body_line + number)
+        elif not {posixpath.normpath(target), posixpath.normpath(unquote(target))} & existing:
             message = f"`{sanitize(target, 80)}` is not a file of this skill"
             yield warning("missing-file", message, front.body_line + number)
 
@@ -176,20 +176,6 @@ def check_body(front: Frontmatter, files: Collection[str]) -> Iterator[Finding]:
 def _parent_folders(path: str) -> Iterator[str]:
     while path := posixpath.dirname(path):
         yield path
-
-
-def _find_links(body: str) -> Iterator[tuple[int, str]]:
-    """Yield the relative links of Markdown outside of code, each with its line, from 0."""
-    fence = ""
-    for number, line in enumerate(body.split("\n")):
-        mark = FENCE.match(line)
-        if mark is not None:
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        elif not fence and "](" in line:
-            for match in MARKDOWN_LINK.finditer(re.sub(r"`[^`]*`", "", line)):
-                target = match[1].partition("#")[0].partition("?")[0]
-                if target and not re.match(r"[a-zA-Z][\w+.-]*:|/|\{|\$|~", target):
-                    yield number, target
 
 
 MAX_FINDINGS = 100

@@ -15,6 +15,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
+from skillpm.operations.install.sibling_skills import sibling_notes
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.install.whole_folders import add_includes, include_notes, parse_includes
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -52,6 +53,9 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         result = change(scope, context, options, edit)
         notes = tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
         notes += tuple(include_notes(before, includes))
+        if not options.dry_run:
+            new = [action.name for action in result.actions if action.verb in {"add", "update"}]
+            notes += tuple(sibling_notes(scope, read_project_files(scope, context).lockfile, new))
         return result.replace(notes=(*result.notes, *notes), warnings=tuple(context.reporter.warnings))
 
 
