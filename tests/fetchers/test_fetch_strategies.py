@@ -135,6 +135,22 @@ def test_an_old_commit_is_found_on_a_server_that_serves_tips_only(
 
 
 @pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
+def test_a_server_that_serves_tips_only_cannot_say_that_it_dropped_a_commit(
+    project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
+) -> None:
+    old = Repository.create(tmp_path / "old", partial_clone=False)
+    old.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    server.protocol_v0 = protocol_v0
+    project.run("install", f"{server.serve('pdf', old)}@pdf", check=True)
+    locked = project.read("skills.lock")
+    old.write({"README.md": "News.\n"}).commit()
+
+    project.run("update", check=True)
+
+    assert project.read("skills.lock") == locked
+
+
+@pytest.mark.parametrize("protocol_v0", [False, True], ids=["v2", "v0"])
 def test_a_missing_commit_is_an_error_and_changes_nothing(
     project: Project, server: GitServer, tmp_path: Path, *, protocol_v0: bool
 ) -> None:
