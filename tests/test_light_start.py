@@ -58,6 +58,10 @@ def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) 
     assert loaded(settled, "search", "test") & HEAVY == {"sqlite3"}
 
 
+def test_an_update_with_nothing_new_compares_no_content(settled: Sandbox) -> None:
+    assert {name for name in loaded(settled, "update") if name.endswith(("capabilities", "difflib"))} == set()
+
+
 def test_the_help_imports_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
     assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}

@@ -43,6 +43,10 @@ def change_to_json(result: ChangeResult) -> dict[str, Any]:
         value["links"] = {"made": list(result.links_made), "removed": list(result.links_removed)}
     if result.notes:
         value["notes"] = list(result.notes)
+    if result.updates:
+        from skillpm.cli.review_output import change_to_json as update_to_json  # noqa: PLC0415  (only after an update)
+
+        value["updates"] = [update_to_json(change) for change in result.updates]
     if result.failures:
         value["failed"] = failures_to_json(result.failures)
     if result.is_dry_run:
@@ -55,14 +59,20 @@ def failures_to_json(failures: Sequence[FailedUpdate]) -> list[dict[str, Any]]:
     return [{"skills": [*each.names], "message": each.message, "hint": each.hint} for each in failures]
 
 
+def describe_failure(failure: FailedUpdate) -> str:
+    """Return which skills were not updated, and why."""
+    verb = "was" if len(failure.names) == 1 else "were"
+    return f"{list_some(failure.names, MAX_FAILED_NAMES)} {verb} not updated: {failure.message}"
+
+
 def report_failures(console: Console, failures: Sequence[FailedUpdate]) -> int:
     """Print which skills could not be updated, and return the exit code; JSON output has them already."""
     from skillpm.cli.error_output import report_error  # noqa: PLC0415  (only after an error)
 
     for failure in () if console.as_json else failures:
-        verb = "was" if len(failure.names) == 1 else "were"
-        message = f"{list_some(failure.names, MAX_FAILED_NAMES)} {verb} not updated: {failure.message}"
-        report_error(SkillpmError(message, hint=failure.hint), as_json=False, color=console.uses_stderr_color)
+        report_error(
+            SkillpmError(describe_failure(failure), hint=failure.hint), as_json=False, color=console.uses_stderr_color
+        )
     return 1 if failures else 0
 
 
@@ -78,10 +88,13 @@ def print_change(invocation: Invocation, result: ChangeResult, *, documents: str
     if console.quiet:
         return
     reported = [action for action in result.actions if _is_reported(action)]
+    capabilities = {change.name: change.capability_summary for change in result.updates if change.old is not None}
     for action in reported:
         console.print_line(
             _format_action(action), **({"fg": ACTION_COLORS[action.verb]} if action.verb in ACTION_COLORS else {})
         )
+        if summary := capabilities.get(action.name):
+            console.print_wrapped(f"   {summary}", indent=5, fg="yellow")
     console.print_wrapped(_format_summary(result, reported, documents))
     for note in result.notes:
         console.print_message(note)

@@ -13,16 +13,21 @@ from skillpm.operations.inspect.skill_change import SkillChange
 from skillpm.skillmd.capability_changes import MAX_LISTED, ReviewFinding
 
 MAX_LENGTH = 60_000  # GitHub takes 65,536 characters; at most half of it is the list
+MAX_FAILURES = 20
 BACKTICKS = lazy_pattern("`+")
 
 
-def render_changes(title: str, changes: Sequence[SkillChange]) -> str:
-    """Return all changes as Markdown: first a list with warnings, then the content that differs."""
+def render_changes(title: str, changes: Sequence[SkillChange], failures: Sequence[str] = ()) -> str:
+    """Return all changes as Markdown: first a list with warnings, then the content that differs.
+
+    `failures` are messages about skills that could not be updated.
+    """
     counts = [(kind, sum(change.kind == kind for change in changes)) for kind in ("added", "changed", "removed")]
     summary = ", ".join(f"{count} {kind}" for kind, count in counts if count) or "none"
     parts = [f"### {title}: {summary}\n"]
+    parts += [f"- ⚠️ {code(message, 500)}" for message in failures[:MAX_FAILURES]]
     listed = sorted(changes, key=lambda change: (not change.warnings, not change.capabilities, change.name))
-    left = MAX_LENGTH
+    left = MAX_LENGTH - sum(len(part) + 1 for part in parts)
     for number, change in enumerate(listed):
         item = "\n".join(_list_change(change))
         if len(item) > left - MAX_LENGTH // 2:
@@ -64,9 +69,11 @@ def _list_change(change: SkillChange) -> Iterator[str]:
     yield f"- **{code(change.name)}** {code(describe_states(change))}{link}"
     for finding in change.warnings:
         yield f"  - ⚠️ **{_render_finding(finding)}**"
-    words = "may now" if change.old is not None else "may"
+    words = change.capability_summary.partition(":")[0]
     for finding in change.capabilities:
         yield f"  - {words} {_render_finding(finding)}"
+    if change.files and not change.capabilities:
+        yield "  - nothing new was found that it may do"
 
 
 def _render_finding(finding: ReviewFinding) -> str:

@@ -11,7 +11,7 @@ from skillpm.installer.actions import version_label
 from skillpm.operations.inspect.file_diff import FileDiff
 from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.inspect.skill_change import SkillChange
-from skillpm.skillmd.capability_changes import ReviewFinding, summarize_findings
+from skillpm.skillmd.capability_changes import ReviewFinding
 
 LINE_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -42,8 +42,7 @@ def print_change(console: Console, change: SkillChange) -> None:
     for finding in change.warnings:
         console.print_line(f"! {finding.message}", fg="red", bold=True)
     if change.capabilities:
-        words = "may now" if change.old is not None else "may"
-        console.print_line(f"{words}: {summarize_findings(change.capabilities)}", fg="yellow")
+        console.print_line(change.capability_summary, fg="yellow")
     if change.compare_url:
         console.print_line(change.compare_url)
     print_file_diffs(console, change.files)

@@ -177,7 +177,9 @@ def _plan_wanted(
             outcome="kept" if name in (options.selected or ()) else ""
         )
     verb: Verb = "add" if old is None else "update"
-    return _block_or_replace(verb, name, (old_version, new_version), state, options)
+    action = _block_or_replace(verb, name, (old_version, new_version), state, options)
+    update = _describe_update(old, wanted) if action.needs_backup and not is_unchanged else ""
+    return action.replace(reason=f"{update}; {action.reason}") if update else action
 
 
 def _plan_unselected(name: SkillName, old: InstalledSkill | None, state: InstalledState) -> Action:

@@ -16,9 +16,11 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, UrlPin
 from skillpm.operations.inspect.file_diff import FileDiff, compare_trees
 from skillpm.skillmd.capabilities import find_capabilities
-from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities
+from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities, summarize_findings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
+
+OLD_UNKNOWN = " (all of it, since the old content is unknown)"
 
 
 class SkillChange(Value):
@@ -42,6 +44,15 @@ class SkillChange(Value):
         return "removed" if self.new is None else "changed"
 
     @property
+    def capability_summary(self) -> str:
+        """What it may do now as one line, empty for nothing."""
+        if not self.capabilities:
+            return ""
+        is_all = self.old is not None and any(finding.code == "old-not-read" for finding in self.warnings)
+        words = "may" if self.old is None or is_all else "may now"
+        return f"{words}: {summarize_findings(self.capabilities)}{OLD_UNKNOWN if is_all else ''}"
+
+    @property
     def is_same_content(self) -> bool:
         """Whether nothing but the source or the version changed."""
         return self.old is not None and self.new is not None and self.old.digest == self.new.digest
@@ -58,8 +69,13 @@ def describe_change(
     states: tuple[LockedSkill | None, LockedSkill | None],
     trees: tuple[FileTree | None, FileTree | None],
     unread: tuple[str, str] = ("", ""),
+    *,
+    with_files: bool = True,
 ) -> SkillChange:
-    """Describe a change from the old to the new state; `unread` are the reasons why a content is not there."""
+    """Describe a change from the old to the new state; `unread` are the reasons why a content is not there.
+
+    `with_files` includes the files that differ.
+    """
     (old, new), (before, after) = states, trees
     warnings = [] if old is None or new is None else [*find_suspicions(old, new)]
     for which, reason in zip(("old", "new"), unread, strict=True):
@@ -68,7 +84,6 @@ def describe_change(
             warnings.append(ReviewFinding(code=f"{which}-not-read", summary=summary, values=(sanitize(reason, 400),)))
     if new is not None and after is not None:
         warnings += _check_version(name, new, after)
-    is_unread = any(unread)
     return SkillChange(
         name=name,
         old=old,
@@ -76,7 +91,7 @@ def describe_change(
         compare_url="" if old is None or new is None else compare_url(old.pin, new.pin),
         warnings=tuple(warnings),
         capabilities=compare_content(before, after),
-        files=() if is_unread or new is None else compare_trees(before, after),
+        files=compare_trees(before, after) if with_files and new is not None and not any(unread) else (),
     )
 
 

@@ -1,9 +1,13 @@
 """`update`: lock and install the newest that the manifest allows: versions in range, branch heads, moved tags."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.formats.lockfile import Lockfile
+from skillpm.fetchers.base import variant_of
+from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
@@ -13,10 +17,20 @@ from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.operations.pipeline.includes import EVERY_REPOSITORY
 from skillpm.operations.pipeline.index_policy import select_upgrades
+from skillpm.operations.pipeline.lock_resolution import find_changed_skills
+from skillpm.store import StoreDamaged
+
+if TYPE_CHECKING:
+    from skillpm.operations.inspect.skill_change import SkillChange
 
 
-def update(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Lock and install the newest allowed version of these skills, or of all, except those to keep."""
+def update(
+    scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions, *, with_files: bool = False
+) -> ChangeResult:
+    """Lock and install the newest allowed version of these skills, or of all, except those to keep.
+
+    The result has what changes in content; `with_files` includes the files that differ.
+    """
     before = read_project_files(scope, context).lockfile
     install_options = options.install.replace(
         selected=names or None, inexact=bool(names), tolerates_edits=not options.install.force
@@ -32,7 +46,33 @@ def update(scope: Scope, context: Context, names: Sequence[str], options: Change
     after = before if options.dry_run else read_project_files(scope, context).lockfile
     result = _explain_yanked(scope, context, result, before, after, names)
     notes = () if result.is_changed else no_update_messages(scope, context, names)
-    return result.replace(warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes))
+    updates = _describe_updates(context, result, with_files=with_files)
+    return result.replace(
+        warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes), updates=tuple(updates)
+    )
+
+
+def _describe_updates(context: Context, result: ChangeResult, *, with_files: bool) -> "list[SkillChange]":
+    """Return what changes about locked skills. Fetches nothing: what is not cached is reported as not read."""
+    changed = find_changed_skills(result.old_lockfile, result.lockfile)
+    if not changed:
+        return []
+    from skillpm.operations.inspect.skill_change import describe_change  # noqa: PLC0415  (only if there is something)
+
+    def read(skill: LockedSkill | None) -> tuple[FileTree | None, str]:
+        if skill is None or skill.digest is None:
+            return None, ""
+        with suppress(StoreDamaged):
+            if tree := context.store.read(skill.digest, variant_of(skill.pin)):
+                return tree, ""
+        return None, "it is not in the cache"
+
+    updates = []
+    for name, old, new in changed:
+        (before, old_reason), (after, new_reason) = read(old), read(new)
+        reasons = ("" if new is None else old_reason, new_reason)
+        updates.append(describe_change(name, (old, new), (before, after), reasons, with_files=with_files))
+    return updates
 
 
 def _explain_yanked(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
@@ -38,6 +39,9 @@ from skillpm.operations.pipeline.plan import InstallPlan, plan_install
 from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
+
+if TYPE_CHECKING:
+    from skillpm.operations.inspect.skill_change import SkillChange
 
 MAX_AGENTS_NAMED = 4
 
@@ -93,6 +97,11 @@ class ChangeResult(Value):
     documents: tuple[str, ...] = ()
     # The skills that could not be upgraded.
     failures: tuple[FailedUpdate, ...] = ()
+    # The lockfile before and after.
+    old_lockfile: Lockfile = Lockfile()
+    lockfile: Lockfile = Lockfile()
+    # What an update changes in content.
+    updates: "tuple[SkillChange, ...]" = ()
 
 
 class ChangeOptions(Value):
@@ -250,6 +259,8 @@ def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan:
         links_removed=_link_paths(plan.links.links_to_remove),
         documents=tuple(plan.documents),
         failures=plan.failures,
+        old_lockfile=plan.files.lockfile,
+        lockfile=plan.lockfile,
         next_step="" if options.dry_run else suggest_next_step(scope, context, plan.files, plan.lockfile, plan.receipt),
         notes=tuple(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes),
     )
