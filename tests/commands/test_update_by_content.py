@@ -94,6 +94,20 @@ def test_a_commit_that_the_server_dropped_is_replaced(
     assert project.read_json("skills.lock")["skills"]["pdf"]["source"]["commit"] == new
 
 
+def test_offline_no_server_is_asked_whether_it_still_has_a_commit(
+    project: CommandSandbox, server: GitServer, upstream: Repository, served: str
+) -> None:
+    project.run("install", f"{served}@pdf", check=True)
+    locked = project.read("skills.lock")
+    upstream.write({"README.md": "News.\n"}).commit()
+    project.run("outdated", check=True)  # the cache knows the new commit now
+    server.remove("acme/skills")
+
+    project.run("update", "--offline", check=True)
+
+    assert project.read("skills.lock") == locked
+
+
 @pytest.mark.parametrize("kind", ["rev", "tag"])
 def test_a_skill_that_is_required_otherwise_is_locked_again(
     following: CommandSandbox, upstream: Repository, kind: str
