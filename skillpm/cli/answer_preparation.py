@@ -23,7 +23,7 @@ from skillpm.formats.pin import PathPin, Pin, UrlPin
 from skillpm.installer.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installer.stat_cache import clock_tick
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.scope import MANIFEST, Scope
+from skillpm.operations.context.scope import MANIFEST, Scope, is_workspace_root
 from skillpm.operations.context.scope_permissions import visible_scopes
 from skillpm.operations.context.scope_settings import read_effective_cutoff, user_config_path
 from skillpm.registry.builder import list_folders
@@ -39,7 +39,9 @@ class CannotPrepare(Exception):
 
 
 def prepare_list_answer(call: Invocation, scope: Scope) -> None:
-    """Prepare the answer of `list`."""
+    """Prepare the answer of `list`; not at the root of a workspace, whose members would have to be watched."""
+    if is_workspace_root(scope):
+        return
     if (preparation := _find_preparation(call, scope)) is not None:
         with suppress(OSError, SkillpmError, CannotPrepare):
             _prepare(preparation, call, scope, ())
@@ -48,9 +50,11 @@ def prepare_list_answer(call: Invocation, scope: Scope) -> None:
 def prepare_sync_answer(call: Invocation, scope: Scope) -> None:
     """Prepare the answer of a `sync` that had nothing to do.
 
-    Not for skills from local folders, which would have to be watched, too, and not with `exclude-newer`, which may
-    depend on the time.
+    Not for skills from local folders and not in a workspace, which would have to be watched, too, and not with
+    `exclude-newer`, which may depend on the time.
     """
+    if scope.member or is_workspace_root(scope):
+        return
     if (preparation := _find_preparation(call, scope)) is None:
         return
     settings = call.context.settings

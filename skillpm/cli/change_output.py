@@ -51,6 +51,8 @@ def change_to_json(result: ChangeResult) -> dict[str, Any]:
         value["failed"] = failures_to_json(result.failures)
     if result.is_dry_run:
         value["dryRun"] = True
+    if result.members:
+        value["members"] = {folder: change_to_json(member) for folder, member in result.members.items()}
     return value
 
 
@@ -87,6 +89,21 @@ def print_change(invocation: Invocation, result: ChangeResult, *, documents: str
         return
     if console.quiet:
         return
+    changed = [member for member in result.members.values() if member.is_changed]
+    own = result.replace(is_changed=bool(result.documents)) if result.members else result
+    for each in (own, *changed):
+        _print_actions(console, each, documents)
+    if unchanged := len(result.members) - len(changed):
+        console.print_wrapped(f"nothing to do in {pluralize(unchanged, 'other member' if changed else 'member')}")
+    for note in dict.fromkeys(note for each in (result, *changed) for note in each.notes):
+        console.print_message(note)
+    # Once, and not for each member.
+    next_step = next((each.next_step for each in (result, *changed) if each.next_step), "")
+    if next_step and result.is_changed:
+        console.print_message(f"next: {next_step}", indent=6)
+
+
+def _print_actions(console: Console, result: ChangeResult, documents: str) -> None:
     reported = [action for action in result.actions if _is_reported(action)]
     capabilities = {change.name: change.capability_summary for change in result.updates if change.old is not None}
     for action in reported:
@@ -96,10 +113,6 @@ def print_change(invocation: Invocation, result: ChangeResult, *, documents: str
         if summary := capabilities.get(action.name):
             console.print_wrapped(f"   {summary}", indent=5, fg="yellow")
     console.print_wrapped(_format_summary(result, reported, documents))
-    for note in result.notes:
-        console.print_message(note)
-    if result.next_step and result.is_changed:
-        console.print_message(f"next: {result.next_step}", indent=6)
 
 
 def _is_reported(action: Action) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest
-from skillpm.core.names import SkillName
+from skillpm.core.names import SkillName, path_problem
+from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.pin import PathPin, Pin, pin_value, read_file_patterns, read_pin
@@ -24,7 +25,7 @@ class LockedSkill(Value):
 
 
 class Lockfile(Value):
-    """All locked skills, and the manifest's requirements and overrides at the time they were resolved.
+    """All locked skills, and the requirements and overrides of the manifests at the time they were resolved.
 
     `requirements` has those that `include` stands for, too.
     """
@@ -34,11 +35,13 @@ class Lockfile(Value):
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
     # In the value form of a manifest, sorted.
     include: tuple[Any, ...] = ()
+    # The requirements of the members of a workspace, by folder.
+    members: Mapping[str, Mapping[SkillName, Any]] = EMPTY_MAPPING
 
     def requirements_by_name(self) -> dict[SkillName, list[Any]]:
-        """Return what the manifest, its overrides and other locked skills require of each locked skill."""
+        """Return what the manifests, their overrides and other locked skills require of each locked skill."""
         values: dict[SkillName, list[Any]] = {name: [] for name in self.skills}
-        tables: list[Mapping[Any, Any]] = [self.requirements, self.overrides]
+        tables: list[Mapping[Any, Any]] = [self.requirements, *self.members.values(), self.overrides]
         for required in [*tables, *(skill.dependencies for skill in self.skills.values())]:
             for key, value in required.items():
                 if (name := SkillName(key)) in values:
@@ -55,12 +58,13 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     """
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
-    top.check_keys("version", "requirements", "include", "overrides", "skills")
+    top.check_keys("version", "requirements", "include", "overrides", "members", "skills")
     return Lockfile(
         requirements=read_by_name(top.require("requirements"), read_locked_requirement),
         skills=read_by_name(top.require("skills"), _read_skill),
         overrides=read_by_name(top.get("overrides"), read_locked_requirement),
         include=() if (include := top.get("include")) is None else tuple(map(_read_include, include.elements())),
+        members=_read_members(top.get("members")),
     )
 
 
@@ -68,15 +72,30 @@ def write_lockfile(lockfile: Lockfile) -> str:
     """Return the text of a lockfile; equal lockfiles have equal bytes."""
     include = {"include": list(lockfile.include)} if lockfile.include else {}
     overrides = {"overrides": dict(sorted(lockfile.overrides.items()))} if lockfile.overrides else {}
+    members = {
+        folder: {"requirements": dict(sorted(lockfile.members[folder].items()))} for folder in sorted(lockfile.members)
+    }
     return dump_json(
         {
             "version": FORMAT,
             "requirements": {name: lockfile.requirements[name] for name in sorted(lockfile.requirements)},
             **include,
             **overrides,
+            **({"members": members} if members else {}),
             "skills": {name: _skill_value(lockfile.skills[name]) for name in sorted(lockfile.skills)},
         }
     )
+
+
+def _read_members(node: JsonNode | None) -> dict[str, Mapping[SkillName, Any]]:
+    """Return the requirements of members, by folder."""
+    members: dict[str, Mapping[SkillName, Any]] = {}
+    for folder, member in () if node is None else node.items():
+        if problem := path_problem(folder):
+            raise DocumentError(f"the folder `{sanitize(folder, 80)}` {problem}", where=member.where)
+        member.check_keys("requirements")
+        members[folder] = read_by_name(member.require("requirements"), read_locked_requirement)
+    return members
 
 
 def _read_skill(node: JsonNode) -> LockedSkill:

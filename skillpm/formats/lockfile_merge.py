@@ -35,12 +35,20 @@ def merge_sides(text: str, file: str) -> MergedLockfile | None:
         (ours.skills, theirs.skills),
         (ours.overrides, theirs.overrides),
     )
+    folders = sorted({*ours.members, *theirs.members})
+    tables += tuple((ours.members.get(folder, {}), theirs.members.get(folder, {})) for folder in folders)
     differing = {name for one, other in tables for name in one.keys() & other.keys() if one[name] != other[name]}
-    requirements, skills, overrides = (
+    requirements, skills, overrides, *members = (
         {name: entry for name, entry in {**one, **other}.items() if name not in differing} for one, other in tables
     )
     # Without it, the repositories are listed again, which a folder that moved on one side needs.
     has_moved = any(theirs.requirements.get(name, value) != value for name, value in ours.requirements.items())
     include = () if has_moved else (*ours.include, *(value for value in theirs.include if value not in ours.include))
-    lockfile = Lockfile(requirements=requirements, skills=skills, overrides=overrides, include=include)
+    lockfile = Lockfile(
+        requirements=requirements,
+        skills=skills,
+        overrides=overrides,
+        include=include,
+        members=dict(zip(folders, members, strict=True)),
+    )
     return MergedLockfile(lockfile=lockfile, differing=tuple(sorted(differing & {*ours.skills, *theirs.skills})))

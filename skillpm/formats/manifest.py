@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
-from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.names import SkillName, is_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import closest_matches
+from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
@@ -19,11 +20,13 @@ FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
-    "$schema", "name", "skills", "include", "indexes", "agents", "disabled", "permissions", "overrides",
+    "$schema", "name", "skills", "include", "members", "indexes", "agents", "disabled", "permissions", "overrides",
     "exclude-newer",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
+MEMBERS_HINT = 'members are folders below this one, as in "packages/*" or "tools/linter"; a `*` matches one level'
+WILDCARDS = lazy_pattern(r"[*?]+")
 ACTIONS = ("allow", "ask", "deny")
 EMPTY_MANIFEST = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
@@ -44,6 +47,8 @@ class Manifest(Value):
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
     indexes: tuple[ConfiguredIndex, ...] = ()
     exclude_newer: str = ""
+    # Patterns of the folders of members: only in the root manifest of a workspace.
+    members: tuple[str, ...] = ()
     unknown_keys: tuple[str, ...] = ()
 
     @property
@@ -111,6 +116,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         overrides=read_by_name(top.get("overrides"), _read_value),
         indexes=read_indexes(top.get("indexes")),
         exclude_newer=top.text_or("exclude-newer"),
+        members=_read_member_patterns(top.get("members")),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )
 
@@ -130,6 +136,23 @@ def _read_value(node: JsonNode) -> Any:
 def _read_action(node: JsonNode) -> str:
     action = node.value
     return action if isinstance(action, str) and action in ACTIONS else node.raise_expected("allow, ask or deny")
+
+
+def _read_member_patterns(node: JsonNode | None) -> tuple[str, ...]:
+    """Return the patterns of members, which cannot lead out of the folder of the manifest, or to hidden folders."""
+    patterns = []
+    for each in () if node is None else node.elements():
+        pattern = each.text().removeprefix("./").rstrip("/")
+        problem = path_problem(WILDCARDS.sub("x", pattern))
+        if any(part.startswith(".") for part in pattern.split("/")):
+            problem = problem or "has a hidden folder"
+        if "**" in pattern:
+            problem = "has `**`"
+        if problem:
+            message = f"the pattern `{sanitize(each.text(), 80)}` {problem}"
+            raise DocumentError(message, where=each.where, hint=MEMBERS_HINT)
+        patterns.append(pattern)
+    return tuple(dict.fromkeys(patterns))
 
 
 def _read_disabled(node: JsonNode) -> Any:

@@ -31,7 +31,7 @@ def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str
     if os.path.lexists(scope.manifest):
         command = scope.command("install", "SPEC")
         raise ConflictError(f"{scope.manifest} already exists", hint=f"edit it, or add to it with `{command}`")
-    if count := locked_in(scope.lockfile):
+    if not scope.member and (count := locked_in(scope.lockfile)):
         raise ConflictError(
             f"skills.lock locks {pluralize(count, 'skill')}, which the next `{scope.command('sync')}` would uninstall "
             "if skills.json were empty; nothing was written",

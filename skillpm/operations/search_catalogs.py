@@ -52,7 +52,7 @@ def open_catalogs(
         hint = f"configured indexes: {known}" if known else NAMING_HINT
         raise NotFoundError(f"no index named `{index}` is configured", hint=hint)
     can_write = is_writable(os.path.join(context.settings.cache_dir, "search"))
-    catalogs = Catalogs(context.settings, os.path.dirname(scope.manifest), context.reporter, can_write_cache=can_write)
+    catalogs = Catalogs(context.settings, scope.base, context.reporter, can_write_cache=can_write)
     searched = _open_indexes(catalogs, [each for each in configured if index in {"", each.name}])
     installed_names = _find_installed_names(scope, service)
     opened = [

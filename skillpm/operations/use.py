@@ -25,6 +25,7 @@ from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.entry import build_entry
+from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.source import PathSource
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.body_modes import Mode
@@ -93,7 +94,7 @@ def _resolve(
     if isinstance(source, PathSource):
         source = source.replace(link=False)
     files = read_project_files(scope, context)
-    files = files.replace(requirements={requirement.name: source}, includes=(), lockfile=Lockfile(), lockfile_text=None)
+    files = files.alone({requirement.name: rebase_source(source, scope.member)})
     lockfile = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy())
     if not options.allows_whole_repositories:
         require_confirmation(context.store, Lockfile(), lockfile)

@@ -1,5 +1,6 @@
 """The requirements of a manifest: the value of each name under `skills` and `overrides`, as a source."""
 
+import posixpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,17 +10,40 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError, UsageError
+from skillpm.formats.index_sources import is_local
 from skillpm.formats.manifest import Manifest
-from skillpm.requirements.source import BundledSource, IndexSource, Source, read_range, read_table, requirement_value
+from skillpm.requirements.source import (
+    BundledSource,
+    IndexSource,
+    PathSource,
+    Source,
+    UrlSource,
+    read_range,
+    read_table,
+    requirement_value,
+)
 from skillpm.requirements.specifier import parse_specifier
 
 # Meant as a range, valid or not, so that the error explains ranges: npm separates parts by spaces and `||`.
 RANGE_LIKE = lazy_pattern(r"\s*(?:[\^<>=!*|]|~(?!/|$)|v?[0-9])[^/]*")
 
 
-def read_requirements(manifest: Manifest) -> dict[SkillName, Source]:
-    """Return every requirement of a manifest as a source. Errors name file and key."""
-    return _read_sources(manifest.skills, manifest.file, "skills")
+def read_requirements(manifest: Manifest, member: str = "") -> dict[SkillName, Source]:
+    """Return every requirement of a manifest as a source. Errors name file and key.
+
+    `member` is the folder of the manifest in its workspace: relative paths start at the root, as in the lockfile.
+    """
+    sources = _read_sources(manifest.skills, manifest.file, "skills")
+    return {name: rebase_source(source, member) for name, source in sources.items()} if member else sources
+
+
+def rebase_source(source: Source, member: str) -> Source:
+    """Return the source that a manifest in the folder `member` means, with its path relative to the root."""
+    path = source.path if isinstance(source, PathSource) else source.url if isinstance(source, UrlSource) else ""
+    if not member or not path or not is_local(path) or path.startswith(("/", "~/")):
+        return source
+    path = posixpath.normpath(posixpath.join(member, path))
+    return source.replace(path=path) if isinstance(source, PathSource) else source.replace(url=path)
 
 
 def read_overrides(manifest: Manifest) -> dict[SkillName, Source]:

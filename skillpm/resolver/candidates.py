@@ -19,6 +19,8 @@ class ResolutionRequest(Value):
     """The input of a resolution besides the lockfile."""
 
     requirements: Mapping[SkillName, Source]
+    # Those of the members of a workspace, by folder.
+    members: Mapping[str, Mapping[SkillName, Source]] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Source] = EMPTY_MAPPING
     # Names whose locked version is ignored.
     upgrade: Collection[SkillName] = ()
@@ -26,6 +28,13 @@ class ResolutionRequest(Value):
     frozen: Collection[SkillName] = ()
     # Excludes newer versions, except those that are locked.
     cutoff: Cutoff = NO_CUTOFF
+
+    @property
+    def roots(self) -> list[tuple[str, SkillName, Source]]:
+        """The requirements of all manifests, sorted by name, with the folder of each manifest."""
+        manifests = {"": self.requirements, **self.members}
+        rows = [(name, folder, source) for folder, each in manifests.items() for name, source in each.items()]
+        return [(folder, name, source) for name, folder, source in sorted(rows, key=lambda row: row[:2])]
 
 
 class ExcludedCandidate(Value):
@@ -50,26 +59,38 @@ class CandidateSet:
         self.presumed_origins: dict[SkillName, Source] = {}
         self.excluded: dict[SkillName, list[ExcludedCandidate]] = {}
         self._candidates: dict[tuple[SkillName, Source], list[Candidate]] = {}
-        self._requirements: dict[tuple[SkillName, Source], Requirement] = {}
+        self._requirements: dict[tuple[SkillName, Source, str], Requirement] = {}
         self._locked_candidates = LockedCandidates(locked, request.upgrade, request.frozen)
-        self._dependency_limits = DependencyLimits([*request.requirements, *request.overrides])
+        self._dependency_limits = DependencyLimits([*{name for _, name, _ in request.roots}, *request.overrides])
         self._fixed_overrides: dict[str, Source] = {
             name: source
             for name, source in request.overrides.items()
             if not isinstance(source, IndexSource) or source.index
         }
-        roots = {**request.requirements, **request.overrides}
+        roots = [(name, source) for _, name, source in request.roots if name not in request.overrides]
         self._prerelease_names = {
-            name for name, source in roots.items() if Requirement(name, source).range.includes_prereleases
+            name
+            for name, source in (*roots, *request.overrides.items())
+            if Requirement(name, source).range.includes_prereleases
         }
 
-    def get_requirement(self, name: SkillName, source: Source) -> Requirement:
-        """Return the requirement for a source, or for the override of this name if there is one."""
+    @property
+    def root_requirements(self) -> list[Requirement]:
+        """The requirements of the manifests."""
+        return [self.get_requirement(name, source, folder) for folder, name, source in self.request.roots]
+
+    def get_requirement(self, name: SkillName, source: Source, folder: str = "") -> Requirement:
+        """Return the requirement for a source, or for the override of this name if there is one.
+
+        `folder` is that of the manifest which has it.
+        """
         if (override := self.request.overrides.get(name)) is not None:
             source = apply_override(source, override)
-        key = (name, source)
+        key = (name, source, folder)
         if key not in self._requirements:
-            self._requirements[key] = Requirement(name, source, allows_prereleases=name in self._prerelease_names)
+            self._requirements[key] = Requirement(
+                name, source, allows_prereleases=name in self._prerelease_names, folder=folder
+            )
         return self._requirements[key]
 
     def find_candidates(self, name: SkillName, requirements: Sequence[Requirement]) -> list[Candidate]:

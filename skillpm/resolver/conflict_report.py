@@ -113,7 +113,7 @@ def _constraint_message(
 ) -> str:
     required = f"`{name}`{describe_source(requirement.source)}"
     if requirer is None:
-        return f"skills.json requires {required}"
+        return f"{requirement.manifest} requires {required}"
     versions = format_versions(candidates)
     verb = "requires" if len({candidate.version for candidate in candidates}) == 1 else "require"
     reason = _inclusion_reason(requirer, first_causes)
@@ -126,7 +126,7 @@ def _inclusion_reason(name: SkillName, first_causes: FirstCauses) -> str:
     if parent is not None:
         return f" (required by `{parent.name}`)"
     source = describe_source(requirement.source)
-    return f" (skills.json requires `{name}`{source})" if source else ""
+    return f" ({requirement.manifest} requires `{name}`{source})" if source else ""
 
 
 def _conflict_summary(name: SkillName, constraints: Constraints, candidate_set: CandidateSet) -> str:
@@ -161,7 +161,7 @@ def _unknown_skill_error(
 def _manifest_location(groups: Iterable[Constraints]) -> str:
     """Return the key of the first conflicting requirement in the manifest, which the user can edit; or empty."""
     requirements = (requirement for rows in groups for requirer, requirement in rows if requirer is None)
-    return next((f"skills.json: skills.{requirement.name}" for requirement in requirements), "")
+    return next((f"{requirement.manifest}: skills.{requirement.name}" for requirement in requirements), "")
 
 
 def _conflict_hint(
@@ -176,7 +176,9 @@ def _conflict_hint(
     constrained = sorted(requirer for requirer in requirers if requirer and _is_constrained(first_causes[requirer]))
     if None in requirers:
         has_two_sources = len(candidate_set.find_origins(name, requirements)) > 1
-        advice = f"{'use the other source' if has_two_sources else 'require another version'} in skills.json, or "
+        manifests = {it.manifest for rows in constraints.values() for requirer, it in rows if requirer is None}
+        place = "one of these manifests" if len(manifests) > 1 else manifests.pop()
+        advice = f"{'use the other source' if has_two_sources else 'require another version'} in {place}, or "
     elif constrained:
         names = join_words([f"`{requirer}`" for requirer in constrained])
         advice = f"allow other versions of {names} in skills.json, or "

@@ -48,6 +48,7 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
     candidate_set.pin_remaining(list(solution.values()))
     lockfile = Lockfile(
         requirements=requirement_values(request.requirements),
+        members={folder: requirement_values(each) for folder, each in request.members.items()},
         overrides=requirement_values(request.overrides),
         skills={name: candidate_set.locked_skill(candidate) for name, candidate in solution.items()},
     )
@@ -57,12 +58,14 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
 def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[str]:
     """Return the reasons why a lockfile does not satisfy a request, as far as they can be found offline."""
     reasons = []
-    for name, source in sorted(request.requirements.items()):
+    for folder, name, source in request.roots:
+        recorded = locked.members.get(folder) if folder else locked.requirements
         if name not in locked.skills:
             reasons.append(f"`{name}` is not locked")
-        elif not is_locked_unchanged(name, source, locked):
-            reasons.append(f"the requirement on `{name}` has changed since it was locked")
-    needed = reachable_skills(request.requirements, locked)
+        elif recorded is not None and recorded.get(name) != requirement_value(source):
+            owner = f" of {folder}" if folder else ""
+            reasons.append(f"the requirement{owner} on `{name}` has changed since it was locked")
+    needed = reachable_skills({name: source for _, name, source in request.roots}, locked)
     for name, skill in sorted(locked.skills.items()):
         if name in needed:
             reasons.extend(
@@ -73,8 +76,21 @@ def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[s
     reasons.extend(_find_range_mismatches(request, locked, needed))
     extra = ({*locked.requirements} - {*request.requirements}) | ({*locked.skills} - needed)
     reasons.extend(f"`{name}` is locked but no longer required" for name in sorted(extra))
+    reasons.extend(_find_member_mismatches(request, locked))
     if locked.overrides != requirement_values(request.overrides):
         reasons.append("the overrides have changed since they were locked")
+    return list(dict.fromkeys(reasons))
+
+
+def _find_member_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[str]:
+    """Return how the recorded members of a workspace differ, besides what their manifests require."""
+    reasons = [f"{folder} is not locked as a member" for folder in sorted({*request.members} - {*locked.members})]
+    for folder, recorded in sorted(locked.members.items()):
+        if folder not in request.members:
+            reasons.append(f"{folder} is locked but no longer a member")
+        else:
+            extra = sorted({*recorded} - {*request.members[folder]})
+            reasons.extend(f"`{name}` is locked but no longer required by {folder}" for name in extra)
     return reasons
 
 
@@ -84,9 +100,10 @@ def _find_range_mismatches(request: ResolutionRequest, locked: Lockfile, needed:
     The resolver never writes such a lockfile, but merging two of them line by line can result in one.
     """
     constraints: list[tuple[str, SkillName, Source]] = []
-    for name, source in sorted(_effective_requirements(request).items()):
-        subject = "the overrides require" if name in request.overrides else "the manifest requires"
-        constraints.append((subject, name, source))
+    for folder, name, source in request.roots:
+        if name not in request.overrides:
+            constraints.append((f"{folder or 'the manifest'} requires", name, source))
+    constraints += [("the overrides require", name, source) for name, source in sorted(request.overrides.items())]
     for parent in sorted(needed):
         values = {SkillName(key): value for key, value in locked.skills[parent].dependencies.items()}
         for name, value in sorted(values.items()):
@@ -110,8 +127,9 @@ def _is_in_range(version_range: str, version: str) -> bool:
 
 
 def is_locked_unchanged(name: SkillName, source: Source, locked: Lockfile) -> bool:
-    """Return whether a requirement is the same as when it was locked."""
-    return name in locked.skills and locked.requirements.get(name) == requirement_value(source)
+    """Return whether a requirement is the same as when it was locked, for any manifest."""
+    recorded = (locked.requirements, *locked.members.values())
+    return name in locked.skills and requirement_value(source) in [each.get(name) for each in recorded]
 
 
 def reachable_skills(requirements: Mapping[SkillName, Any], locked: Lockfile) -> set[SkillName]:
@@ -127,4 +145,4 @@ def reachable_skills(requirements: Mapping[SkillName, Any], locked: Lockfile) ->
 
 
 def _effective_requirements(request: ResolutionRequest) -> dict[SkillName, Source]:
-    return {**request.requirements, **request.overrides}
+    return {**{name: source for _, name, source in request.roots}, **request.overrides}

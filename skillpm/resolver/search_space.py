@@ -72,15 +72,24 @@ class Candidate:
 class Requirement:
     """A requirement on a name, of the manifest or of a skill. With `source` None, nothing satisfies it."""
 
-    __slots__ = ("_answers", "allows_prereleases", "name", "origin", "range", "source")
+    __slots__ = ("_answers", "allows_prereleases", "folder", "name", "origin", "range", "source")
 
-    def __init__(self, name: SkillName, source: Source | None, *, allows_prereleases: bool = False) -> None:
+    def __init__(
+        self, name: SkillName, source: Source | None, *, allows_prereleases: bool = False, folder: str = ""
+    ) -> None:
         self.name = name
         self.source = source
+        # Of the manifest that has it, in a workspace.
+        self.folder = folder
         self.allows_prereleases = allows_prereleases
         self.range = parse_range("*" if source is None else version_range_of(source))
         self.origin = None if source is None else without_range(source)
         self._answers: dict[Candidate, bool] = {}
+
+    @property
+    def manifest(self) -> str:
+        """The manifest that has it, for messages, if it is a manifest's."""
+        return f"{self.folder}/skills.json".lstrip("/")
 
     @property
     def accepts_any_origin(self) -> bool:

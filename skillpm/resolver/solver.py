@@ -70,17 +70,14 @@ def _solve_with_origins(candidate_set: CandidateSet) -> dict[SkillName, Candidat
 
 def _is_origin_required(name: SkillName, solution: dict[SkillName, Candidate], candidate_set: CandidateSet) -> bool:
     """Return whether the manifest or a skill of the solution itself requires a skill from its presumed source."""
-    roots = [candidate_set.get_requirement(root, source) for root, source in candidate_set.request.requirements.items()]
+    roots = candidate_set.root_requirements
     transitive = (it for candidate in solution.values() for it in candidate_set.requirements_of(candidate))
     origin = candidate_set.presumed_origins[name]
     return any(it.name == name and it.origin == origin for it in (*roots, *transitive))
 
 
 def _solve(candidate_set: CandidateSet, late_origins: dict[SkillName, Source]) -> dict[SkillName, Candidate]:
-    roots = [
-        candidate_set.get_requirement(name, source)
-        for name, source in sorted(candidate_set.request.requirements.items())
-    ]
+    roots = candidate_set.root_requirements
     _prefetch(roots, candidate_set)
     search = _Search(candidate_set, late_origins)
     search.add_requirements(roots, None)

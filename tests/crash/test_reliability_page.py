@@ -27,6 +27,7 @@ QUIET = "commands/test_quiet_sync.py::test_no_file_is_touched_and_no_request_is_
 FAULTS = "network/test_faults.py::test_a_fault_is_an_error_and_changes_nothing"
 FLOODS = "network/test_floods.py::test_an_endless_response_ends_at_the_limit"
 BESIDE = "crash/test_beside.py::test_no_install_fails_while_the_cache_is_emptied"
+WORKSPACES = "commands/test_workspaces.py::test_"
 AFTER = "crash/test_after_a_crash.py::test_"
 # How each sentence begins, and the tests of it.
 TESTS = {
@@ -77,6 +78,9 @@ TESTS = {
     "Documents are read again under the lock": ["crash/test_many_at_once.py::test_twelve_installs", CROWD],
     "Each cache repository has a lock": ["fetchers/test_network_faults.py::test_a_locked_cache_is_waited_for", CROWD],
     "The operating system releases the locks": [f"{AFTER}a_lock_is_released", CROWD],
+    "At the root of a [workspace]": [f"{WORKSPACES}a_blocked_skill_of_a_member_stops"],
+    "Then the lockfile is written, and each skills directory": [f"{WORKSPACES}a_member_that_fails_is_named"],
+    "If that fails for one of them": [f"{WORKSPACES}a_member_that_fails_is_named"],
     "An editor takes no lock": ["commands/test_concurrent_edits.py::test_a_commands_edits_are_merged"],
     "If `skills.json` or `skills.lock` was saved": [
         "commands/test_concurrent_edits.py::test_a_manifest_saved_while_an_update",

@@ -61,6 +61,8 @@ lockfiles = st.builds(
     Lockfile,
     requirements=st.dictionaries(names, requirements, max_size=4),
     skills=st.dictionaries(names, locked_skills, max_size=4),
+    overrides=st.dictionaries(names, requirements, max_size=2),
+    members=st.dictionaries(folders, st.dictionaries(names, requirements, max_size=2), max_size=3),
 )
 
 files = st.builds(InstalledFile, sha256=hashes, size=st.integers(0, 2**40), executable=st.booleans(), link=texts)

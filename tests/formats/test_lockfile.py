@@ -135,7 +135,7 @@ NAME = "invalid skill name"
         (lambda lock: lock.pop("skills"), "`skills` is missing", ""),
         (
             lambda lock: lock.update(generated="now"),
-            f"unknown key `generated`{KEYS}version, requirements, include, overrides, skills",
+            f"unknown key `generated`{KEYS}version, requirements, include, overrides, members, skills",
             ": generated",
         ),
         (lambda lock: lock.update(skills=[]), "expected an object, got an array", ": skills"),

@@ -14,6 +14,7 @@ from skillpm.cli.text_layout import (
     line_width,
     truncate,
 )
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
@@ -29,6 +30,8 @@ from skillpm.operations.inspect.list import (
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
 from skillpm.operations.migrate.flat_files import find_flat_files
+
+MAX_MEMBERS = 12
 
 
 @click.command(
@@ -76,8 +79,16 @@ def _print_listing(call: Invocation, scope: Scope, *, tokens: bool, include_hidd
         next_step = f"{locked} locked: `skillpm sync` installs them" if locked else "try `skillpm install code-review`"
         call.console.print_message(f"no skills in {listing.directory}; {next_step}")
     if not call.console.quiet:
+        _print_members(call, listing)
         _print_flat_file_hint(call, listing)
         _print_orphan_hint(call)
+
+
+def _print_members(invocation: Invocation, listing: Listing) -> None:
+    """Print the folders of a workspace that have skills of their own."""
+    if listing.members:
+        members = list_some(listing.members, MAX_MEMBERS)
+        invocation.console.print_message(f"{pluralize(len(listing.members), 'member')} with own skills: {members}")
 
 
 def _print_flat_file_hint(invocation: Invocation, listing: Listing) -> None:
@@ -104,6 +115,8 @@ def _print_orphan_hint(invocation: Invocation) -> None:
 def _to_json(listing: Listing, *, tokens: bool) -> dict[str, Any]:
     rows = [listed_skill_to_json(skill) for skill in listing.skills]
     value: dict[str, Any] = {"scope": listing.scope, "directory": listing.directory, "skills": rows}
+    if listing.members:
+        value["members"] = list(listing.members)
     if tokens:
         for row, skill in zip(rows, listing.skills, strict=True):
             row["startTokens"] = startup_tokens(skill)

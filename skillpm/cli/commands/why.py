@@ -4,7 +4,7 @@ import click
 
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import sanitize
-from skillpm.operations.inspect.dependency_tree import find_dependency_paths
+from skillpm.operations.inspect.dependency_tree import find_dependency_paths, find_manifests
 
 
 @click.command(
@@ -22,5 +22,6 @@ def command(call: Invocation, name: str) -> None:
         call.console.print_json(value | {"includes": includes} if includes else value)
         return
     for path in paths:
+        manifests = " and ".join(find_manifests(call.scope, call.context, path[0]))
         include = [f"include {sanitize(includes[path[0]])}"] if path[0] in includes else []
-        call.console.print_line(" → ".join(["skills.json", *include, *path]))
+        call.console.print_line(" → ".join([manifests, *include, *path]))

@@ -11,7 +11,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentChanged, NotFoundError, SkillpmError
-from skillpm.files import read_text
+from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.lockfile import Lockfile, read_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST, KNOWN_KEYS, Manifest, document_kind, read_manifest
 from skillpm.operations.context.runtime import Context
@@ -41,6 +41,7 @@ class ProjectFiles(Value):
     manifest: Manifest
     # Those that includes stand for, too, as far as they are locked.
     requirements: Mapping[SkillName, Source]
+    # What is locked for these requirements: in a workspace, a part of the lockfile.
     lockfile: Lockfile
     # The manifest as it should be, and as it was read.
     manifest_text: str | None
@@ -55,6 +56,67 @@ class ProjectFiles(Value):
     config_path: str = ""
     # Whether the lockfile is more than its text says: another tool's, or both sides of a merge conflict.
     is_lockfile_composed: bool = False
+    # In a workspace: the folder of this manifest (empty for the root), the requirements of the other manifests by
+    # folder, the whole lockfile, and the manifest of the root.
+    member: str = ""
+    others: Mapping[str, Mapping[SkillName, Source]] = EMPTY_MAPPING
+    workspace_lockfile: Lockfile | None = None
+    root_manifest: Manifest | None = None
+
+    @property
+    def whole_lockfile(self) -> Lockfile:
+        """The lockfile with the skills of all members."""
+        return self.lockfile if self.workspace_lockfile is None else self.workspace_lockfile
+
+    def alone(self, requirements: Mapping[SkillName, Source]) -> "ProjectFiles":
+        """Return the files with these requirements only, as if nothing were locked and there were no workspace."""
+        return self.replace(
+            requirements=requirements,
+            includes=(),
+            lockfile=Lockfile(),
+            lockfile_text=None,
+            member="",
+            others={},
+            workspace_lockfile=None,
+            root_manifest=None,
+        )
+
+    def select(self, lockfile: Lockfile) -> Lockfile:
+        """Return the part of a whole lockfile that belongs to this manifest."""
+        if self.workspace_lockfile is None:
+            return lockfile
+        from skillpm.operations.context.workspace_files import select_member  # noqa: PLC0415  (only in a workspace)
+
+        return select_member(lockfile, self.member, self.requirements)
+
+    @property
+    def locked_includes(self) -> tuple[Include, ...]:
+        """The includes that the lockfile records: those of the root."""
+        root = self.root_manifest
+        return self.includes if root is None else read_includes(root.include, root.file)
+
+    @property
+    def by_manifest(self) -> Mapping[str, Mapping[SkillName, Source]]:
+        """The requirements by the folder of their manifest, which is empty for the root, or without a workspace."""
+        return {**self.others, self.member: self.requirements}
+
+    @property
+    def all_requirements(self) -> Mapping[SkillName, Source]:
+        """The requirements of all manifests of a workspace; of several on one name, the root's or the first."""
+        if not self.others:
+            return self.requirements
+        manifests = (self.by_manifest[folder] for folder in sorted(self.by_manifest, reverse=True))
+        return {name: source for each in manifests for name, source in each.items()}
+
+    @property
+    def covered_lockfile(self) -> Lockfile:
+        """What commands about versions cover: at the root of a workspace all its skills, in a member its own."""
+        return self.lockfile if self.member else self.whole_lockfile
+
+    @property
+    def covered_requirements(self) -> Mapping[SkillName, Source]:
+        """What commands about versions cover; see `covered_lockfile`."""
+        return self.requirements if self.member else self.all_requirements
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -89,12 +151,20 @@ class ProjectFiles(Value):
     def with_manifest_text(self, text: str) -> "ProjectFiles":
         """Return the files with another manifest."""
         manifest = read_manifest(text, self.manifest.file)
-        files = self.replace(manifest=manifest, overrides=read_overrides(manifest), manifest_text=text)
+        if self.root_manifest is not None:
+            from skillpm.operations.context.workspace_files import with_root_settings  # noqa: PLC0415  (only in a member)
+
+            manifest = with_root_settings(manifest, self.root_manifest)
+        overrides = read_overrides(self.root_manifest or manifest)
+        files = self.replace(manifest=manifest, overrides=overrides, manifest_text=text)
         return files.with_included(self.lockfile)
 
     def with_included(self, lockfile: Lockfile) -> "ProjectFiles":
         """Return the files with the requirements of the manifest, and those of a lockfile that includes stand for."""
-        own, includes = read_requirements(self.manifest), read_includes(self.manifest.include, self.manifest.file)
+        own = read_requirements(self.manifest, self.member)
+        if self.member:  # only the root has includes
+            return self.replace(requirements=own)
+        includes = read_includes(self.manifest.include, self.manifest.file)
         found = find_locked_includes(includes, own, lockfile)
         return self.replace(
             includes=includes,
@@ -115,6 +185,7 @@ def read_project_files(scope: Scope, context: Context, lockfile: Lockfile | None
     files = ProjectFiles(
         manifest=manifest,
         requirements={},
+        member=scope.member,
         overrides=read_overrides(manifest),
         lockfile=lockfile,
         manifest_text=text,
@@ -123,7 +194,29 @@ def read_project_files(scope: Scope, context: Context, lockfile: Lockfile | None
         default_agents=() if user_agents is None else user_agents.texts(),
         config_path=user_config_path(context.settings),
     )
-    return files.with_included(lockfile)
+    files = files.with_included(lockfile)
+    if not (scope.member or manifest.members or lockfile.members):
+        return files
+    return _add_workspace(scope, context, files)
+
+
+def _add_workspace(scope: Scope, context: Context, files: ProjectFiles) -> ProjectFiles:
+    """Return the files of a root or a member with what the other manifests require, and with its part of the lockfile.
+
+    Raises `DocumentError` for a member that decides what only the root may decide.
+    """
+    from skillpm.operations.context.workspace_files import read_workspace, with_root_settings  # noqa: PLC0415
+
+    workspace = read_workspace(scope, context, files.manifest, files.lockfile)
+    root = workspace.root
+    files = files.replace(
+        manifest=with_root_settings(files.manifest, root) if scope.member else files.manifest,
+        overrides=read_overrides(root),
+        others={folder: each for folder, each in workspace.requirements.items() if folder != scope.member},
+        workspace_lockfile=files.lockfile,
+        root_manifest=root if scope.member else None,
+    )
+    return files.replace(lockfile=files.select(files.whole_lockfile))
 
 
 def check_unchanged(scope: Scope, files: ProjectFiles) -> None:
@@ -131,6 +224,19 @@ def check_unchanged(scope: Scope, files: ProjectFiles) -> None:
     for path, text in ((scope.manifest, files.original_manifest_text), (scope.lockfile, files.lockfile_text)):
         if read_text(path) != text:
             raise DocumentChanged(path)
+
+
+def write_checked_lockfile(scope: Scope, context: Context, files: ProjectFiles, text: str) -> None:
+    """Write the lockfile, while holding the lock. Raises `DocumentChanged` if a document has been saved meanwhile."""
+    check_unchanged(scope, files)
+    with translate_os_errors("write the lockfile", scope.lockfile):
+        write_document(
+            scope.lockfile,
+            text.encode(),
+            fsync=context.settings.fsync,
+            follow_links=True,
+            before_rename=lambda: check_unchanged(scope, files),
+        )
 
 
 def retry_if_changed(operation: Callable[[], Result]) -> Result:

@@ -13,6 +13,7 @@ from skillpm.files import is_below, read_text
 from skillpm.formats.manifest import document_kind, mistyped_manifest_error
 from skillpm.installer.escaping_links import boundary_of, find_repository_root
 from skillpm.installer.layout import PROJECT_FOLDER, InstallTarget, Layout, LinkFolders
+from skillpm.operations.context.workspace import KEY, find_workspace_root
 from skillpm.settings import Settings
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
@@ -26,7 +27,10 @@ class Scope(Value):
     root: str
     layout: Layout
     manifest: str
+    # In a workspace, that of the root: all members share it.
     lockfile: str
+    # The folder of a member of a workspace, relative to the root, with `/`; empty for all other scopes.
+    member: str = ""
     # Whether user scope was chosen only because there is no project.
     is_fallback: bool = False
 
@@ -38,6 +42,16 @@ class Scope(Value):
     def command(self, name: str, *arguments: str) -> str:
         """Return a command that works in this scope: `skillpm diff -g pdf`."""
         return self.layout.command(name, *arguments)
+
+    @property
+    def base(self) -> str:
+        """The folder at which relative paths in the lockfile start."""
+        return os.path.dirname(self.lockfile)
+
+    @property
+    def root_manifest(self) -> str:
+        """The manifest next to the lockfile: in a workspace that of the root, else the scope's own."""
+        return os.path.join(self.base, MANIFEST) if self.member else self.manifest
 
     @property
     def is_standalone(self) -> bool:
@@ -155,16 +169,47 @@ def user_scope(settings: Settings) -> Scope:
 
 
 def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
-    """Return the scope of a project. Raises `ConflictError` if its skills directory is a link to outside."""
+    """Return the scope of a project, which may be a member of a workspace.
+
+    Raises `ConflictError` if its skills directory is a link to outside.
+    """
     layout = Layout(
         directory=os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag
     )
     _refuse_escaping_links(layout, root)
-    manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(root, LOCKFILE)
+    base = find_workspace_root(root, _enclosing_folders(settings, root)) or root
+    member = "" if base == root else os.path.relpath(root, base).replace(os.sep, "/")
+    manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(base, LOCKFILE)
     for path in (manifest, lockfile):
         if os.path.islink(path):
             _refuse_escaping_link(path, find_repository_root(root))
-    return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile)
+    return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile, member=member)
+
+
+def _enclosing_folders(settings: Settings, folder: str) -> Iterator[str]:
+    """Yield the folders above a project that may have it as a member: in a git repository, up to its root."""
+    while not os.path.lexists(os.path.join(folder, ".git")) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        if not is_home(settings, folder):
+            yield folder
+
+
+def is_workspace_root(scope: Scope) -> bool:
+    """Return whether the manifest of a project has the key `members`; it need not be valid."""
+    text = None if scope.kind == "user" or scope.member else read_text(scope.manifest)
+    return text is not None and KEY in text
+
+
+def workspace_scope(scope: Scope, settings: Settings) -> Scope:
+    """Return the scope of the root of a member's workspace."""
+    return project_scope(settings, scope.base)
+
+
+def member_scope(scope: Scope, settings: Settings, folder: str) -> Scope:
+    """Return the scope of a member, for a command that works in the root of its workspace."""
+    path = os.path.join(scope.root, folder)
+    shown = os.path.relpath(path, settings.working_directory)
+    return project_scope(settings, path, flag=f" --project {quote(shown)}")
 
 
 def folder_scope(settings: Settings, folder: str) -> Scope:

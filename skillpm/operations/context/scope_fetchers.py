@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def configured_indexes(scope: Scope, settings: Settings) -> tuple[ConfiguredIndex, ...]:
     """Return the indexes in the order in which they are searched. Raises `ConflictError` for one name with two URLs."""
-    text = read_text(scope.manifest)
-    manifest = () if text is None else read_manifest(text, scope.manifest).indexes
+    text = read_text(scope.root_manifest)
+    manifest = () if text is None else read_manifest(text, scope.root_manifest).indexes
     user = user_indexes(settings)
     own = {(index.name, index.url) for index in (*user, *(manifest if scope.kind == "user" else ()))}
     return tuple(
@@ -67,8 +67,8 @@ def user_indexes(settings: Settings) -> tuple[ConfiguredIndex, ...]:
 
 
 def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
-    """Return the fetchers of a scope, the same ones throughout a command. Relative paths start at the manifest."""
-    base = os.path.dirname(scope.manifest)
+    """Return the fetchers of a scope, the same ones throughout a command. Relative paths start at the lockfile."""
+    base = scope.base
     if base not in context.fetchers:
         settings = context.settings.replace(scope_flag=scope.flag)
 

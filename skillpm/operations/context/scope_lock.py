@@ -1,8 +1,8 @@
 """What every change does first: hold the scope's lock, and finish what an interrupted command left."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 
 from skillpm.errors import BusyError, NewerDocument, SkillpmError
 from skillpm.files import discard_file, remove_tree, translate_os_errors
@@ -45,6 +45,25 @@ def lock_scope(
         if is_new:
             remove_empty_directory(scope)
         raise
+
+
+@contextmanager
+def lock_scopes(
+    scopes: Sequence[Scope], context: Context, *, force: bool = False, may_write_documents: bool = True
+) -> Iterator[None]:
+    """Hold the locks of the root of a workspace and of members, as `lock_scope` does.
+
+    The root comes first, and members are sorted: so two commands never wait for each other.
+    """
+    is_new = not os.path.isdir(scopes[0].layout.internal_dir)
+    try:
+        with ExitStack() as stack:
+            for scope in scopes:
+                stack.enter_context(lock_scope(scope, context, force=force, may_write_documents=may_write_documents))
+            yield
+    finally:
+        if is_new and len(scopes) > 1:
+            remove_empty_directory(scopes[0])  # a root without skills of its own holds nothing but the lock
 
 
 def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool, may_write_documents: bool) -> None:

@@ -28,7 +28,7 @@ ConstraintsByName = Mapping[SkillName, Sequence[Constraint]]
 
 def select_skills(scope: Scope, files: ProjectFiles, names: Sequence[str]) -> list[SkillName]:
     """Return these skills, or all required and locked skills. Raises `NotFoundError` for an unknown name."""
-    known = {**dict.fromkeys(files.requirements), **dict.fromkeys(files.lockfile.skills)}
+    known = {**dict.fromkeys(files.covered_requirements), **dict.fromkeys(files.covered_lockfile.skills)}
     for name in names:
         if name not in known:
             hint = suggestion_hint(name, known, f"run `{scope.command('list')}` to see all skills")
@@ -39,8 +39,10 @@ def select_skills(scope: Scope, files: ProjectFiles, names: Sequence[str]) -> li
 def collect_constraints(files: ProjectFiles, lockfile: Lockfile) -> ConstraintsByName:
     """Return the constraints on each locked skill: of the manifest and other skills, or the override replacing them."""
     constraints: dict[SkillName, list[Constraint]] = {}
-    for name, source in files.requirements.items():
-        constraints.setdefault(name, []).append(Constraint(requester="skills.json", source=source))
+    for folder, requirements in sorted(files.by_manifest.items()):
+        requester = f"{folder}/skills.json".lstrip("/")
+        for name, source in requirements.items():
+            constraints.setdefault(name, []).append(Constraint(requester=requester, source=source))
     for parent, skill in sorted(lockfile.skills.items()):
         for name, source in read_dependencies(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
             constraints.setdefault(name, []).append(Constraint(requester=f"`{parent}`", source=source))

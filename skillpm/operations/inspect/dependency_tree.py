@@ -74,6 +74,13 @@ def find_dependency_paths(
     return paths, {path[0]: place for path in paths if (place := find_include_place(files, path[0]))}
 
 
+def find_manifests(scope: Scope, context: Context, name: SkillName) -> list[str]:
+    """Return the manifests that require a skill, as a message names them: in a workspace there may be several."""
+    folders = read_project_files(scope, context).by_manifest
+    covered = [scope.member] if scope.member else sorted(folders)
+    return [f"{folder}/skills.json".lstrip("/") for folder in covered if name in folders[folder]]
+
+
 def _require_locked(scope: Scope, files: ProjectFiles, name: str) -> None:
     if name not in files.lockfile.skills:
         default_hint = f"run `{scope.command('tree')}` to see the locked skills"
@@ -85,7 +92,7 @@ def _require_locked(scope: Scope, files: ProjectFiles, name: str) -> None:
 
 def _read_locked_files(scope: Scope, context: Context) -> ProjectFiles:
     files = read_project_files(scope, context)
-    missing = sorted({*files.requirements} - {*files.lockfile.skills})
+    missing = sorted({*files.covered_requirements} - {*files.covered_lockfile.skills})
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise LockfileOutdated(
@@ -93,7 +100,7 @@ def _read_locked_files(scope: Scope, context: Context) -> ProjectFiles:
             where=scope.lockfile,
             hint=f"run `skillpm lock{scope.flag}`",
         )
-    return files
+    return files.replace(requirements=files.covered_requirements, lockfile=files.covered_lockfile)
 
 
 def _make_node(

@@ -30,9 +30,10 @@ def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> 
     Reads the answers that the update has already fetched.
     """
     files = read_project_files(scope, context)
-    locked = files.lockfile.skills
+    lockfile = files.covered_lockfile
+    locked = lockfile.skills
     selected = [name for name in select_skills(scope, files, names) if name in locked]
-    constraints = {name: each for name, each in collect_constraints(files, files.lockfile).items() if name in selected}
+    constraints = {name: each for name, each in collect_constraints(files, lockfile).items() if name in selected}
     pinned = [name for name in sorted(constraints) if find_pin_reason(constraints[name])]
     with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
     fetchers = make_fetchers(scope, context)
@@ -46,7 +47,7 @@ def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> 
             for name, each in newer.items()
             if each is not None and not find_exclusion_reason(each.version, constraints[name])
         }
-        unchanged = find_unchanged_versions(allowed, files.lockfile, fetchers)
+        unchanged = find_unchanged_versions(allowed, lockfile, fetchers)
         held_back = [name for name in newer if name not in unchanged]
     reasons = [f"pinned to a tag or a commit: {format_names(pinned)}"] if pinned else []
     reasons += [f"held back from a newer version: {format_names(held_back)}"] if held_back else []

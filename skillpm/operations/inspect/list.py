@@ -51,6 +51,7 @@ class Listing(Value):
     skills: tuple[ListedSkill, ...]
     problems: tuple[str, ...] = ()  # skills that could not be read
     is_pending: bool = False  # a change is in progress or was interrupted
+    members: tuple[str, ...] = ()  # the folders of the members of a workspace, at its root
 
 
 def list_skills(scope: Scope) -> Listing:
@@ -85,10 +86,19 @@ def list_skills(scope: Scope) -> Listing:
                 *(f"{problem.path}: {problem.message}" for problem in (*built.problems, *built.warnings)),
             ),
             is_pending=view.is_pending,
+            members=_find_members(scope, parsed),
         )
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
     return read_until_consistent(scope.layout, read_listing)
+
+
+def _find_members(scope: Scope, manifest: Manifest | None) -> tuple[str, ...]:
+    if scope.member or manifest is None or not manifest.members:
+        return ()
+    from skillpm.operations.context.workspace import find_members  # noqa: PLC0415  (only in a workspace)
+
+    return find_members(scope.base, manifest.members).folders
 
 
 def _find_registry_problems(text: str | None, prior: PriorState) -> list[str]:
@@ -105,9 +115,14 @@ def _read_lockfile(view: ReadView, scope: Scope) -> Lockfile | None:
     """Return the lockfile; None without one, or if it cannot be read, which other commands report."""
     text = view.read_document("lockfile", scope.lockfile)
     try:
-        return None if text is None else read_lockfile(text, scope.lockfile)
+        lockfile = None if text is None else read_lockfile(text, scope.lockfile)
     except DocumentError:
         return None
+    if lockfile is not None and lockfile.members:
+        from skillpm.operations.context.workspace_files import select_member  # noqa: PLC0415  (only in a workspace)
+
+        lockfile = select_member(lockfile, scope.member)
+    return lockfile
 
 
 def _add_includes(skills: tuple[ListedSkill, ...], manifest: Manifest, lockfile: Lockfile) -> tuple[ListedSkill, ...]:

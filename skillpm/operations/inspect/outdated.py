@@ -58,7 +58,7 @@ def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> 
     Raises `NotFoundError` for an unknown name.
     """
     files = read_project_files(scope, context)
-    locked = files.lockfile
+    locked = files.covered_lockfile
     selected = [name for name in select_skills(scope, files, names) if name in locked.skills]
     unconfigured = {
         name: index
@@ -93,7 +93,7 @@ def _check_group(
         return _check_outdated(scope, context, files, group) if group else []
     except (FetchError, NotFoundError) as error:
         failed = {*error.skills} & {*group} or {*group}
-        rows = [_unreachable_row(name, files.lockfile, error.message) for name in group if name in failed]
+        rows = [_unreachable_row(name, files.covered_lockfile, error.message) for name in group if name in failed]
         return rows + _check_group(scope, context, files, [name for name in group if name not in failed])
 
 
@@ -122,7 +122,7 @@ def _check_outdated(
     scope: Scope, context: Context, files: ProjectFiles, names: Sequence[SkillName]
 ) -> list[OutdatedSkill]:
     """Check the origins of these skills and return the outdated ones."""
-    locked = files.lockfile
+    locked = files.covered_lockfile
     fetchers = make_fetchers(scope, context).with_locked(locked.skills)
     upgrade = resolve_upgrade(scope, files, fetchers, names)
     updated = upgrade.lockfile

@@ -57,7 +57,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
         text = view.read_document("lockfile", scope.lockfile)
         locked = files.lockfile.skills
         if view.is_pending and text is not None:
-            locked = read_lockfile(text, scope.lockfile).skills
+            locked = files.select(read_lockfile(text, scope.lockfile)).skills
         names = sorted({*locked, *receipt.skills})
         sync_command = f"`skillpm sync{scope.flag}`"
         skills = [

@@ -60,7 +60,7 @@ def _read_cached_releases(scope: Scope, context: Context, name: SkillName, pin: 
     with suppress(SkillpmError, UnicodeDecodeError):
         if is_local(pin.index):
             path = address.replace("~", context.settings.home, 1) if address.startswith("~/") else address
-            text = read_text(os.path.join(os.path.dirname(scope.manifest), path))
+            text = read_text(os.path.join(scope.base, path))
         else:
             cached = HttpCache(os.path.join(context.settings.cache_dir, "indexes")).get(address)
             text = cached.body.decode() if cached is not None and cached.body is not None else None

@@ -20,6 +20,7 @@ from skillpm.operations.install.spec_requirements import is_same_origin, is_sati
 from skillpm.operations.install.whole_folders import add_includes, include_notes, parse_includes
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 from skillpm.requirements.declared_dependencies import is_same_folder
+from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.requirements.specifier_hints import EXAMPLES
@@ -66,12 +67,12 @@ def _add_requirements(
     values: dict[str, Any] = {}
     for addition in additions:
         existing = files.requirements.get(addition.name)
-        if existing == addition.source or is_satisfied(addition, existing):
+        if existing == rebase_source(addition.source, scope.member) or is_satisfied(addition, existing):
             continue
         locked = files.lockfile.skills.get(addition.name)
         if existing is not None and not force:
             indexes = configured_indexes(scope, context.settings)
-            if not is_same_origin(addition.source, existing, locked, indexes):
+            if not is_same_origin(rebase_source(addition.source, scope.member), existing, locked, indexes):
                 raise ConflictError(
                     f"`{addition.name}` is already required from {describe_source(existing)}",
                     where=f"{files.manifest.file}: skills.{addition.name}",

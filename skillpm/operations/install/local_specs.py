@@ -13,6 +13,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.install.request import NewRequirement
 from skillpm.operations.pipeline.source_policy import find_install_paths, refuse_installed
+from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.source import PathSource, UrlSource
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 
@@ -33,8 +34,9 @@ def resolve_local_spec(scope: Scope, context: Context, source: PathSource | UrlS
     folder = os.path.basename(_strip_suffix(location))
     probe = SkillName(alias or folder)
     fetchers = make_fetchers(scope, context)
-    fetchers.name_sources([source])
-    declared = fetchers.pin({probe: source}, quiet=True)[probe].declared_name
+    located = rebase_source(source, scope.member)
+    fetchers.name_sources([located])
+    declared = fetchers.pin({probe: located}, quiet=True)[probe].declared_name
     name = alias or choose_install_name(declared, folder)
     if not name:
         raise UsageError(f"invalid skill name `{sanitize(declared or typed)}`", hint="choose one with --as NAME")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from skillpm.core.suggestions import list_some
 from skillpm.core.values import Value
-from skillpm.files import read_text, translate_os_errors, write_document
+from skillpm.files import read_text
 from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
 from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import (
@@ -15,9 +15,10 @@ from skillpm.operations.context.project_files import (
     require_manifest,
     require_project_manifest,
     retry_if_changed,
+    write_checked_lockfile,
 )
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
 from skillpm.operations.inspect.moved_tags import report_moved_tags
@@ -63,6 +64,8 @@ class LockResult(Value):
 def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequence[str] | None = None) -> LockResult:
     """Update the lockfile to satisfy the manifest, and upgrade the skills in `upgrade`: all if it is empty."""
     require_project_manifest(scope, context.settings)
+    if scope.member:
+        scope = workspace_scope(scope, context.settings)
     if dry_run:
         files = require_manifest(scope, _read_merged_files(scope, context))
         return _resolve_lock(scope, context, files, upgrade)[0].replace(is_changed=False)
@@ -78,6 +81,8 @@ def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequ
 def check_lock(scope: Scope, context: Context) -> LockResult:
     """Check whether the lockfile is up to date, and prove what it says. Writes nothing but caches."""
     require_project_manifest(scope, context.settings)
+    if scope.member:
+        scope = workspace_scope(scope, context.settings)
     files = require_manifest(scope, read_project_files(scope, context))
     reasons = find_lock_conflicts(files)
     if files.lockfile_text is None:
@@ -85,8 +90,9 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
     proof, fetchers = LockProof(), make_fetchers(scope, context)
     if not reasons:
         after = resolve_lockfile(scope, files, fetchers, LockPolicy())
-        reasons = [f"the content of `{name}` has changed" for name, _, _ in find_changed_skills(files.lockfile, after)]
-    for message in unconfigured_index_messages(scope, files, files.lockfile, context.settings):
+        changed = find_changed_skills(files.whole_lockfile, after)
+        reasons = [f"the content of `{name}` has changed" for name, _, _ in changed]
+    for message in unconfigured_index_messages(scope, files, files.whole_lockfile, context.settings):
         context.reporter.warn(message)
     if not reasons:
         proof = prove_lock(scope, context, files, fetchers)
@@ -123,14 +129,7 @@ def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | Non
     result, text = _resolve_lock(scope, context, files, upgrade)
     check_unchanged(scope, files)
     if result.is_changed:
-        with translate_os_errors("write the lockfile", scope.lockfile):
-            write_document(
-                scope.lockfile,
-                text.encode(),
-                fsync=context.settings.fsync,
-                follow_links=True,
-                before_rename=lambda: check_unchanged(scope, files),
-            )
+        write_checked_lockfile(scope, context, files, text)
     return result
 
 
@@ -144,8 +143,8 @@ def _resolve_lock(
     fetchers, conflicts = make_fetchers(scope, context), find_lock_conflicts(files)
     files = expand_includes(scope, files, fetchers, refreshed)
     upgraded = resolve_upgrade(scope, files, fetchers, names, UpgradeOptions(checks_commits=True))
-    after = upgraded.lockfile
-    report_moved_tags(files.lockfile, after, context.reporter)
+    after, before = upgraded.lockfile, files.whole_lockfile
+    report_moved_tags(before, after, context.reporter)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
     is_same = text == files.lockfile_text
@@ -154,8 +153,8 @@ def _resolve_lock(
         warnings += [missing_index_message(scope, files, index) for index in indexes]
     for message in warnings:
         context.reporter.warn(message)
-    changed = find_changed_skills(files.lockfile, after)
-    warn_yanked(scope, context, files.lockfile, after, [*names])
+    changed = find_changed_skills(before, after)
+    warn_yanked(scope, context, before, after, [*names])
     result = LockResult(
         is_changed=not is_same,
         is_up_to_date=is_same,

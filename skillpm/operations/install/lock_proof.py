@@ -43,8 +43,8 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
     Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on, so
     that it leads elsewhere now is normal, and not checked.
     """
-    locked = files.lockfile.skills
-    unconfigured = find_unconfigured(scope, files, files.lockfile, context.settings)
+    locked = files.whole_lockfile.skills
+    unconfigured = find_unconfigured(scope, files, files.whole_lockfile, context.settings)
     problems = {name: f"its index {index} is not configured" for name, index in unconfigured.items()}
     problems |= {name: "a live link has no digest" for name, skill in locked.items() if skill.digest is None}
     problems |= _fetch(context, {name: skill for name, skill in locked.items() if name not in problems}, fetchers)

@@ -1,10 +1,14 @@
 """`sync`: install exactly what the lockfile specifies, after locking what the manifest adds."""
 
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope import Scope, is_workspace_root
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
 
 
 def sync(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:
     """Install exactly what the lockfile specifies. With nothing to do it takes no lock and uses no network."""
+    if is_workspace_root(scope):
+        from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
+
+        return change_workspace(scope, context, options)
     return change(scope, context, options, lambda files: files)

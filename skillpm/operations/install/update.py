@@ -11,7 +11,7 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope import Scope, is_workspace_root
 from skillpm.operations.inspect.held_back import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -31,7 +31,7 @@ def update(
 
     The result has what changes in content; `with_files` includes the files that differ.
     """
-    before = read_project_files(scope, context).lockfile
+    before = read_project_files(scope, context).covered_lockfile
     install_options = options.install.replace(
         selected=names or None, inexact=bool(names), tolerates_edits=not options.install.force
     )
@@ -42,8 +42,13 @@ def update(
 
     refreshed = () if names else (EVERY_REPOSITORY,)
     options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed)
-    result = change(scope, context, options, lambda files: files, find_upgrades)
-    after = before if options.dry_run else read_project_files(scope, context).lockfile
+    if is_workspace_root(scope):
+        from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
+
+        result = change_workspace(scope, context, options, find_upgrades)
+    else:
+        result = change(scope, context, options, lambda files: files, find_upgrades)
+    after = before if options.dry_run else read_project_files(scope, context).covered_lockfile
     result = _explain_yanked(scope, context, result, before, after, names)
     notes = () if result.is_changed else no_update_messages(scope, context, names)
     updates = _describe_updates(context, result, with_files=with_files)
@@ -82,7 +87,8 @@ def _explain_yanked(
     kept = {name: skill for name, skill in after.skills.items() if name in before.skills}
     kept = {name: skill for name, skill in kept.items() if skill.version == before.skills[name].version}
     yanked = find_yanked(scope, context, {**before.skills, **kept})  # kept ones with their new place in the index
-    actions = {action.name: action for action in result.actions}
+    everywhere = [action for each in result.members.values() for action in each.actions]
+    actions = {action.name: action for action in (*everywhere, *result.actions)}
     for name, reason in yanked.items():
         action = actions.get(name)
         if action is None or action.new_version == version_label(before.skills[name]):
@@ -90,4 +96,4 @@ def _explain_yanked(
                 context.reporter.warn(f"{name}: {reason}; no other version matches")
         elif action.new_version:
             actions[name] = action.replace(reason="; ".join(filter(None, [reason, action.reason])))
-    return result.replace(actions=tuple(actions.values()))
+    return result.replace(actions=tuple(actions[action.name] for action in result.actions))

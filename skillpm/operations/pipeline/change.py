@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
-from skillpm.core.values import Value
+from skillpm.core.suggestions import list_some
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action, InstallOptions
@@ -20,7 +22,7 @@ from skillpm.operations.context.project_files import (
     retry_if_changed,
 )
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
@@ -36,7 +38,7 @@ from skillpm.operations.pipeline.index_policy import (
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts
 from skillpm.operations.pipeline.plan import InstallPlan, plan_install
-from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
+from skillpm.operations.pipeline.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
 
@@ -102,6 +104,8 @@ class ChangeResult(Value):
     lockfile: Lockfile = Lockfile()
     # What an update changes in content.
     updates: "tuple[SkillChange, ...]" = ()
+    # In the root of a workspace, what was done for each member, by folder.
+    members: Mapping[str, "ChangeResult"] = EMPTY_MAPPING
 
 
 class ChangeOptions(Value):
@@ -153,7 +157,7 @@ def change(
         if is_settled or options.lock_policy.locked or options.lock_policy.frozen:
             plan = _make_plan(scope, context, options, files, ())
             if plan.is_empty or options.dry_run:
-                return _change_result(scope, context, options, plan)
+                return change_result(scope, context, options, plan)
     elif options.dry_run and is_change_pending(scope.layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
     if options.dry_run:
@@ -162,13 +166,13 @@ def change(
     else:
         is_first = not os.path.isdir(scope.layout.internal_dir)
         plan = _plan_and_execute(scope, context, options, edited, select_upgrades)
-        if is_first and scope.kind == "project" and _find_committed(plan):
-            result = _change_result(scope, context, options, plan)
+        if is_first and scope.kind == "project" and has_committed_skills(plan):
+            result = change_result(scope, context, options, plan)
             return result.replace(notes=(*result.notes, COMMITTED_SKILLS.format(scope.layout.directory)))
-    return _change_result(scope, context, options, plan)
+    return change_result(scope, context, options, plan)
 
 
-def _find_committed(plan: InstallPlan) -> bool:
+def has_committed_skills(plan: InstallPlan) -> bool:
     """Return whether locked skills were there before the first change in this directory: git tracks them, probably."""
     return any(plan.disk[name].kind != "absent" for name in plan.files.lockfile.skills if name in plan.disk)
 
@@ -181,7 +185,7 @@ def _plan_and_execute(
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]],
 ) -> InstallPlan:
     # Locks and transactions take 25 ms to import, which a command with nothing to do saves.
-    from skillpm.operations.context.scope_lock import lock_scope  # noqa: PLC0415
+    from skillpm.operations.context.scope_lock import lock_scopes  # noqa: PLC0415
     from skillpm.operations.pipeline.executor import execute  # noqa: PLC0415
     from skillpm.operations.pipeline.locked_content import fetch_change  # noqa: PLC0415
 
@@ -195,32 +199,51 @@ def _plan_and_execute(
 
     policy = options.lock_policy
     may_write_documents = not (policy.frozen or policy.locked)
-    with lock_scope(scope, context, force=options.install.force, may_write_documents=may_write_documents):
+    # The lockfile of a member is that of its root, which other members may change.
+    scopes = [workspace_scope(scope, context.settings), scope] if scope.member else [scope]
+    with lock_scopes(scopes, context, force=options.install.force, may_write_documents=may_write_documents):
         return retry_if_changed(plan_and_execute)
 
 
 def _make_plan(
     scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> InstallPlan:
-    settings, fetchers = context.settings, make_fetchers(scope, context)
     if not (options.lock_policy.locked or options.lock_policy.frozen):
-        files = expand_includes(scope, files, fetchers, options.refreshed)
+        files = expand_includes(scope, files, make_fetchers(scope, context), options.refreshed)
+    upgraded = resolve_changed_lockfile(scope, context, options, files, upgrade)
+    return plan_scope(scope, context, options, files, upgraded.lockfile).replace(failures=upgraded.failures)
+
+
+def resolve_changed_lockfile(
+    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
+) -> Upgrade:
+    """Return the whole lockfile that applies. Raises `WholeRepository` for a skill that has to be confirmed."""
     upgrade_options = UpgradeOptions(
         lock_policy=options.lock_policy,
         selected=options.install.selected,
         allows_failures=options.allows_failures,
         checks_commits=True,
     )
-    upgraded = resolve_upgrade(scope, files, fetchers, upgrade, upgrade_options)
-    lockfile = upgraded.lockfile
-    report_moved_tags(files.lockfile, lockfile, context.reporter)
-    if lockfile != files.lockfile and not (options.allows_whole_repositories or options.dry_run):
-        require_confirmation(context.store, files.lockfile, lockfile)
+    upgraded = resolve_upgrade(scope, files, make_fetchers(scope, context), upgrade, upgrade_options)
+    lockfile, before = upgraded.lockfile, files.whole_lockfile
+    report_moved_tags(before, lockfile, context.reporter)
+    if lockfile != before and not (options.allows_whole_repositories or options.dry_run):
+        require_confirmation(context.store, before, lockfile)
+    return upgraded
+
+
+def plan_scope(
+    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, lockfile: Lockfile
+) -> InstallPlan:
+    """Plan what a whole lockfile means for the skills directory of a scope. Raises `BlockedError`."""
+    settings = context.settings
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
-    added = user_only if options.adds_indexes else []
+    added = user_only if options.adds_indexes and not scope.member else []
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
     _report_warnings(context, plan)
-    raise_if_blocked(scope, plan.actions, plan.links, {*files.lockfile.skills, *plan.receipt.skills}, options.install)
+    raise_if_blocked(
+        scope, plan.actions, plan.links, {*files.whole_lockfile.skills, *plan.receipt.skills}, options.install
+    )
     missing = plan.find_missing(context.store, Proofs(settings.cache_dir))
     refuse_unconfigured(scope, plan.files, lockfile, missing, settings)
     warnings = []
@@ -229,10 +252,24 @@ def _make_plan(
     warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
     if options.dry_run:
         warnings += dry_run_warnings(scope, settings, plan)
-        whole = find_whole_repositories(context.store, files.lockfile, lockfile).values()
+        whole = find_whole_repositories(context.store, files.whole_lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
-    plan = plan.replace(failures=upgraded.failures)
-    return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings))
+    notes = find_stale_members(scope, files, lockfile) if files.others else ()
+    return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes)
+
+
+def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) -> tuple[str, ...]:
+    """Return a note that names the other projects of a workspace for which a change of the lockfile matters."""
+    from skillpm.operations.context.workspace_files import select_member  # noqa: PLC0415  (only in a workspace)
+
+    stale = [
+        folder or "the root"
+        for folder, requirements in sorted(files.others.items())
+        if select_member(files.whole_lockfile, folder, requirements).skills
+        != select_member(lockfile, folder, requirements).skills
+    ]
+    names, command = list_some(stale, MAX_AGENTS_NAMED), f"`skillpm -C {quote(scope.base)} sync`"
+    return (f"skills.lock has changed for {names}, too; {command} installs it there",) if stale else ()
 
 
 def _report_warnings(context: Context, plan: InstallPlan) -> None:
@@ -241,7 +278,7 @@ def _report_warnings(context: Context, plan: InstallPlan) -> None:
         context.reporter.warn(message)
 
 
-def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
+def change_result(scope: Scope, context: Context, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
     """Return the result of a plan; if there was nothing to do, record what had to be read to know that."""
     if plan.is_empty and plan.unrecorded is not None and not options.dry_run:
         from skillpm.operations.pipeline.executor import record_file_stats  # noqa: PLC0415  (after a copy only)
@@ -262,7 +299,7 @@ def _change_result(scope: Scope, context: Context, options: ChangeOptions, plan:
         old_lockfile=plan.files.lockfile,
         lockfile=plan.lockfile,
         next_step="" if options.dry_run else suggest_next_step(scope, context, plan.files, plan.lockfile, plan.receipt),
-        notes=tuple(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes),
+        notes=(*(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes), *plan.notes),
     )
 
 

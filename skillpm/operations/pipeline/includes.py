@@ -6,12 +6,21 @@ skill from elsewhere, a local skill, or one that is bundled with skillpm.
 
 import os
 from collections.abc import Collection, Sequence
+from shlex import quote
 
 from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SkillName, choose_install_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, FetchError, NotFoundError, RefusedError, SkillpmError, concerning
+from skillpm.errors import (
+    ConflictError,
+    FetchError,
+    LockfileOutdated,
+    NotFoundError,
+    RefusedError,
+    SkillpmError,
+    concerning,
+)
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill
 from skillpm.fetchers.bundled_paths import bundled_names
@@ -22,7 +31,7 @@ from skillpm.installer.actions import Action
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
-from skillpm.requirements.include import Include
+from skillpm.requirements.include import Include, find_missing_includes
 from skillpm.requirements.manifest_requirements import read_requirements
 from skillpm.requirements.source import GitSource
 
@@ -36,9 +45,14 @@ def expand_includes(
     """Return the files with all requirements that the includes stand for.
 
     Lists only the repositories of `refreshed` (`EVERY_REPOSITORY` for all), and of includes that are not locked yet;
-    for the others, the lockfile applies.
+    for the others, the lockfile applies. In a member of a workspace, nothing is listed: the includes are the root's.
+
+    Raises `LockfileOutdated` in a member if they are not locked yet.
     """
-    if not files.includes:
+    if files.member and (missing := find_missing_includes(files.locked_includes, files.lockfile)):
+        root = f"`skillpm -C {quote(scope.base)} lock`"
+        raise LockfileOutdated(f"{'; '.join(missing)}", where=scope.root_manifest, hint=f"run {root} first")
+    if files.member or not files.includes:
         return files
     known = {it for it in files.includes if any(it.is_locked_by(value) for value in files.lockfile.include)}
     listed = [it for it in files.includes if it not in known or {it.source.url, EVERY_REPOSITORY} & {*refreshed}]

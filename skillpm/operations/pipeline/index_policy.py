@@ -41,9 +41,9 @@ def find_unconfigured(
     if not pins:
         return {}
     indexes, sites = configured_indexes(scope, settings), find_explicit_sites(files, lockfile)
-    unconfigured = {}
+    unconfigured, requirements = {}, files.all_requirements
     for name, url in sorted(pins.items()):
-        source = files.requirements.get(name)
+        source = requirements.get(name)
         required = source.index if isinstance(source, IndexSource) else ""
         if (name, url) not in sites and not _is_among(indexes, required, url):
             unconfigured[name] = url
@@ -59,7 +59,7 @@ def select_upgrades(scope: Scope, files: ProjectFiles, settings: Settings, names
 
     A named one whose index is missing is reported as not found; the others need not wait for a missing index.
     """
-    skipped = {} if names else find_unconfigured(scope, files, files.lockfile, settings)
+    skipped = {} if names else find_unconfigured(scope, files, files.covered_lockfile, settings)
     return [name for name in select_skills(scope, files, names) if name not in skipped]
 
 
@@ -130,7 +130,7 @@ def _configure_index_hint(scope: Scope, index_name: str, url: str) -> str:
 
 def _required_index(files: ProjectFiles, name: SkillName) -> str:
     """Return the name of the index that the manifest requires for a skill; empty if any index will do."""
-    source = files.requirements.get(name)
+    source = files.all_requirements.get(name)
     return source.index if isinstance(source, IndexSource) and not source.index_url else ""
 
 
@@ -189,7 +189,7 @@ def missing_index_message(scope: Scope, files: ProjectFiles, index: ConfiguredIn
     edit = f'{row} to "indexes"' if files.manifest.indexes else f'"indexes": [{row}]'
     return (
         f"skills.lock requires the index `{index.name}`, which only your config.toml configures, so others cannot "
-        f"sync; add {edit} in {scope.manifest}"
+        f"sync; add {edit} in {scope.root_manifest}"
     )
 
 
@@ -205,15 +205,16 @@ def find_lost_releases(
     answers wrongly must not lead to either: only the user decides it, by changing the requirement or the indexes. A
     version that is yanked is still listed, so an update may lead away from it.
     """
-    if not any(isinstance(skill.pin, IndexPin) for skill in files.lockfile.skills.values()):
+    before, requirements = files.whole_lockfile, files.all_requirements
+    if not any(isinstance(skill.pin, IndexPin) for skill in before.skills.values()):
         return {}
     names = {index.url: index.name for index in configured_indexes(scope, fetchers.settings)}
     messages = {}
     for name, skill in sorted(lockfile.skills.items()):
-        old, source = files.lockfile.skills.get(name), files.requirements.get(name)
+        old, source = before.skills.get(name), requirements.get(name)
         if old is None or not isinstance(old.pin, IndexPin) or old.pin.index not in names:
             continue
-        is_unchanged = source is None or is_locked_unchanged(name, source, files.lockfile)
+        is_unchanged = source is None or is_locked_unchanged(name, source, before)
         if not is_unchanged and not (isinstance(source, IndexSource) and not source.index):
             continue
         origin = f"`{name}` {old.version} is from the index {names[old.pin.index]}, which no longer lists it"

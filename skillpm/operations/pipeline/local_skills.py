@@ -135,4 +135,4 @@ def source_folder(scope: Scope, settings: Settings, pin: Pin) -> str:
     """Return the real path of the local folder that a skill comes from, to which a live link points."""
     recorded = pin.path if isinstance(pin, PathPin) else ""
     path = settings.home + recorded[1:] if recorded.startswith("~/") else recorded
-    return os.path.realpath(os.path.join(os.path.dirname(scope.manifest), path))
+    return os.path.realpath(os.path.join(scope.base, path))

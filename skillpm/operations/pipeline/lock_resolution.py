@@ -50,26 +50,28 @@ def resolve_lockfile(
     upgrade: Collection[SkillName] = (),
     selected: Collection[str] | None = None,
 ) -> Lockfile:
-    """Return the lockfile that applies to a manifest.
+    """Return the lockfile that applies to a manifest: in a workspace, the one that all its manifests share.
 
     `selected` are the only skills whose local folders are read again; None means all.
 
     Raises `LockfileOutdated` if it would have to change and may not, and `RefusedError` if it takes a skill from
     another source than the manifest specifies.
     """
-    fetchers = fetchers.with_locked(files.lockfile.skills)
-    fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
+    locked = files.whole_lockfile
+    fetchers = fetchers.with_locked(locked.skills)
+    fetchers.name_sources([*(source for each in files.by_manifest.values() for source in each.values())])
+    fetchers.name_sources([*files.overrides.values()])
     refuse_installed_sources(scope, files, fetchers.settings)
     if files.lockfile_text is None and (lock_policy.locked or lock_policy.frozen):
         raise _missing_error(scope, files, lock_policy, fetchers.settings)
     if lock_policy.frozen:
         _require_locked(scope, files, lock_policy)
-        check_sources(scope, files, files.lockfile)
+        check_sources(scope, files, locked)
         _check_indexes(scope, files, fetchers, files.lockfile.skills)
         if changed := _find_changed_folders(files, fetchers, selected):
             raise _outdated_error(scope, [f"the content of `{name}` has changed" for name in changed], lock_policy)
-        return files.lockfile
-    check_sources(scope, files, files.lockfile, only_kept=True)
+        return locked
+    check_sources(scope, files, locked, only_kept=True)
     _check_indexes(scope, files, fetchers, _find_unchanged(files) - {*upgrade})
     if lock_policy.locked and (reasons := find_lock_conflicts(files)):
         raise _outdated_error(scope, reasons, lock_policy)
@@ -77,7 +79,7 @@ def resolve_lockfile(
     cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
     upgrade = {*upgrade}
     request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
-    lockfile = resolve(request, fetchers, files.lockfile).lockfile
+    lockfile = resolve(request, fetchers, locked).lockfile
     while lost := find_lost_releases(scope, files, lockfile, fetchers):
         if not lost.keys() <= upgrade:
             name = next(name for name in lost if name not in upgrade)
@@ -86,11 +88,11 @@ def resolve_lockfile(
             fetchers.reporter.warn(f"{message}; it stays as it is locked")
         upgrade -= lost.keys()
         request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
-        lockfile = resolve(request, fetchers, files.lockfile).lockfile
-    lockfile = lockfile.replace(include=include_values(files.includes))
-    _check_versions(scope, files.lockfile, lockfile)
-    if lock_policy.locked and lockfile != files.lockfile:
-        changed = [name for name, skill in lockfile.skills.items() if files.lockfile.skills.get(name) != skill]
+        lockfile = resolve(request, fetchers, locked).lockfile
+    lockfile = lockfile.replace(include=include_values(files.locked_includes))
+    _check_versions(scope, locked, lockfile)
+    if lock_policy.locked and lockfile != locked:
+        changed = [name for name, skill in lockfile.skills.items() if locked.skills.get(name) != skill]
         reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
         raise _outdated_error(scope, reasons, lock_policy)
     return lockfile
@@ -98,16 +100,17 @@ def resolve_lockfile(
 
 def find_lock_conflicts(files: ProjectFiles) -> list[str]:
     """Return how the lockfile differs from what the manifest requires. Reads no folder and contacts no server."""
-    if missing := find_missing_includes(files.includes, files.lockfile):
+    locked = files.whole_lockfile
+    if missing := find_missing_includes(files.locked_includes, locked):
         return missing  # until they are listed, nothing shows which of the locked skills they stand for
-    has_changed = include_values(files.includes) != files.lockfile.include
+    has_changed = include_values(files.locked_includes) != locked.include
     reasons = ["`include` has changed since it was locked"] if has_changed else []
-    return reasons + find_lock_mismatches(_resolution_request(files), files.lockfile)
+    return reasons + find_lock_mismatches(_resolution_request(files), locked)
 
 
 def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
-    """Return the text of a lockfile; the existing text if the meaning is the same."""
-    if files.lockfile_text is not None and lockfile == files.lockfile and not files.is_lockfile_composed:
+    """Return the text of a whole lockfile; the existing text if the meaning is the same."""
+    if files.lockfile_text is not None and lockfile == files.whole_lockfile and not files.is_lockfile_composed:
         return files.lockfile_text
     return write_lockfile(lockfile)
 
@@ -124,7 +127,11 @@ def find_changed_skills(
 def _resolution_request(
     files: ProjectFiles, upgrade: Collection[SkillName] = (), held: Collection[SkillName] = ()
 ) -> ResolutionRequest:
-    return ResolutionRequest(requirements=files.requirements, overrides=files.overrides, upgrade=upgrade, frozen=held)
+    manifests = files.by_manifest
+    members = {folder: each for folder, each in manifests.items() if folder}
+    return ResolutionRequest(
+        requirements=manifests.get("", {}), members=members, overrides=files.overrides, upgrade=upgrade, frozen=held
+    )
 
 
 def _find_held_folders(
@@ -135,8 +142,8 @@ def _find_held_folders(
     These are the ones that are not selected, and with `allow_missing` those whose folder is missing, with a warning.
     """
     held = set()
-    for name, source in files.requirements.items():
-        if not isinstance(source, PathSource) or not is_locked_unchanged(name, source, files.lockfile):
+    for name, source in files.all_requirements.items():
+        if not isinstance(source, PathSource) or not is_locked_unchanged(name, source, files.whole_lockfile):
             continue
         if selected is not None:
             if name not in selected:
@@ -153,11 +160,11 @@ def _find_changed_folders(
     """Return the skills whose folders differ from the lockfile. Raises `NotFoundError` for a missing folder."""
     sources = {
         name: source
-        for name, source in files.requirements.items()
+        for name, source in files.all_requirements.items()
         if isinstance(source, PathSource) and not source.link and (selected is None or name in selected)
     }
     skills = fetchers.pin(sources) if sources else {}
-    return [name for name, skill in sorted(skills.items()) if skill.digest != files.lockfile.skills[name].digest]
+    return [name for name, skill in sorted(skills.items()) if skill.digest != files.whole_lockfile.skills[name].digest]
 
 
 def _missing_error(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy, settings: Settings) -> LockfileOutdated:
@@ -180,10 +187,11 @@ def _outdated_error(scope: Scope, reasons: list[str], lock_policy: LockPolicy) -
 
 
 def _require_locked(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy) -> None:
-    dependencies = {name for skill in files.lockfile.skills.values() for name in skill.dependencies}
-    missing = sorted({*files.requirements, *dependencies} - {*files.lockfile.skills})
+    locked = files.whole_lockfile
+    dependencies = {name for skill in locked.skills.values() for name in skill.dependencies}
+    missing = sorted({*files.all_requirements, *dependencies} - {*locked.skills})
     reasons = [f"`{name}` is not locked" for name in missing]
-    if reasons := [*find_missing_includes(files.includes, files.lockfile), *reasons]:
+    if reasons := [*find_missing_includes(files.locked_includes, locked), *reasons]:
         raise _outdated_error(scope, reasons, lock_policy)
 
 
@@ -192,7 +200,7 @@ def _find_unchanged(files: ProjectFiles) -> set[SkillName]:
     return {
         name
         for name in reachable_skills(files.requirements, files.lockfile)
-        if name not in files.requirements or is_locked_unchanged(name, files.requirements[name], files.lockfile)
+        if name not in files.requirements or is_locked_unchanged(name, files.requirements[name], files.whole_lockfile)
     }
 
 

@@ -58,6 +58,7 @@ class InstallPlan(Value):
     # The skills that could not be upgraded, which this change leaves as they are locked.
     failures: tuple[FailedUpdate, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -196,9 +197,12 @@ def plan_install(
 ) -> InstallPlan:
     """Plan a change. Nothing is written, fetched or locked. Actions that local changes block have the verb `blocked`.
 
+    `lockfile` is the whole one of a workspace.
+
     Raises `NotFoundError` for a name to keep that is not a skill here.
     """
-    layout = scope.layout
+    layout, whole = scope.layout, lockfile
+    lockfile = files.select(whole)
     receipt, stat_cache = load_receipt(layout), read_stat_cache(layout.stat_cache)
     names = {*lockfile.skills, *receipt.skills, *options.unmanaged_to_remove}
     disk = read_installed_states(layout.directory, names, receipt.skills, stat_cache)
@@ -229,7 +233,7 @@ def plan_install(
         actions=actions,
         links=links,
         unrecorded=registry.find_unrecorded(layout, stat_cache),
-        documents=_plan_documents(files, lockfile, (receipt, after), registry),
+        documents=_plan_documents(files, whole, (receipt, after), registry),
         warnings=(*registry.warnings, *invalid_names, *links.warnings),
     )
 

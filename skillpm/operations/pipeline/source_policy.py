@@ -16,6 +16,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.requirements.declared_dependencies import read_dependencies
+from skillpm.requirements.manifest_requirements import requirement_values
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
@@ -23,7 +24,6 @@ from skillpm.requirements.source import (
     PathSource,
     Source,
     UrlSource,
-    requirement_value,
 )
 from skillpm.settings import Settings
 
@@ -43,18 +43,38 @@ def check_sources(scope: Scope, files: ProjectFiles, lockfile: Lockfile, *, only
 
     `only_kept` skips the skills that will be resolved again, or dropped.
     """
-    sources = _collect_sources(files, lockfile)
+    sources, required = _collect_sources(files, lockfile), files.all_requirements
+    changed = _find_changed_requirements(files, lockfile)
     for name, locked in lockfile.skills.items():
-        required = files.requirements.get(name)
-        is_changed = lockfile.requirements.get(name) != (required and requirement_value(required))
+        is_changed = name in changed
         if only_kept and (name not in sources or is_changed):
             continue
         allowed = sources.get(name, [])
         if allowed and isinstance(allowed[0], GitSource) and allowed[0].files:
             allowed = allowed[:1]  # a skill that requires all files of it does not undo the user's choice
-        if not any(is_allowed(source, locked.pin) for source in allowed):
-            is_changed = required is not None and is_changed
-            raise _source_error(scope, name, locked.pin, sources.get(name, ()), is_changed=is_changed)
+        refused = [each for each in _explicit_sources(files, name) if not is_allowed(each, locked.pin)]
+        if refused or not any(is_allowed(source, locked.pin) for source in allowed):
+            is_changed = name in required and is_changed
+            specified = refused or sources.get(name, [])
+            raise _source_error(scope, name, locked.pin, specified, is_changed=is_changed)
+
+
+def _explicit_sources(files: ProjectFiles, name: SkillName) -> list[Source]:
+    """Return the sources that the manifests of a workspace name for a skill: each of them must allow what is locked."""
+    if not files.others or name in files.overrides:
+        return []
+    required = [each[name] for each in files.by_manifest.values() if name in each]
+    return [each for each in required if not (isinstance(each, IndexSource) and not each.index)]
+
+
+def _find_changed_requirements(files: ProjectFiles, lockfile: Lockfile) -> set[SkillName]:
+    """Return the names that a manifest requires otherwise than the lockfile has recorded."""
+    changed = set()
+    for folder, sources in files.by_manifest.items():
+        recorded = lockfile.members.get(folder, {}) if folder else lockfile.requirements
+        values = requirement_values(sources)
+        changed |= {name for name in {*values, *recorded} if values.get(name) != recorded.get(name)}
+    return changed
 
 
 def _source_error(
@@ -79,7 +99,10 @@ def _source_error(
 
 def _collect_sources(files: ProjectFiles, lockfile: Lockfile) -> dict[SkillName, list[Source]]:
     """Return the sources that each skill may come from: the manifest's, else those of the skills that require it."""
-    sources: dict[SkillName, list[Source]] = {name: [source] for name, source in files.requirements.items()}
+    sources: dict[SkillName, list[Source]] = {}
+    for required in files.by_manifest.values():
+        for name, source in required.items():
+            sources.setdefault(name, []).append(source)
     for parent, skill in lockfile.skills.items():
         for name, source in read_dependencies(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
             sources.setdefault(name, []).append(source)
@@ -148,7 +171,7 @@ def refuse_installed_sources(scope: Scope, files: ProjectFiles, settings: Settin
             )
             if path and is_local(path):
                 absolute = settings.home + path[1:] if path.startswith("~/") else path
-                real_path = os.path.realpath(os.path.join(os.path.dirname(scope.manifest), absolute))
+                real_path = os.path.realpath(os.path.join(scope.base, absolute))
                 install_paths = install_paths or find_install_paths(scope, settings)
                 refuse_installed(scope, install_paths, path, real_path, f"{files.manifest.file}: {key}.{name}")
 

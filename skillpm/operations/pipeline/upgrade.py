@@ -56,23 +56,23 @@ def resolve_upgrade(
     Those that no longer exist, or whose newest content is refused, stay as they are locked if the options allow that,
     and the others are upgraded. New skills of an include are left out then.
     """
-    remaining, failures = {*upgrade}, list[FailedUpdate]()
+    remaining, failures, before = {*upgrade}, list[FailedUpdate](), files.whole_lockfile
     while True:
         try:
             lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, remaining, options.selected)
         except (NotFoundError, RefusedError) as error:
             failed = {SkillName(name) for name in error.skills}
-            locked = files.lockfile.skills.keys()
+            locked = before.skills.keys()
             new = (failed & files.included.keys()) - locked
             can_stay = failed and not isinstance(error, ReleaseChanged) and failed - new <= remaining & locked
             if not (options.allows_failures and can_stay):
                 raise
             parts = [part for part in error.parts if not new & {*part.skills}]
-            failures += [_describe_failure(scope, files.lockfile, part) for part in parts]
+            failures += [_describe_failure(scope, before, part) for part in parts]
             remaining -= failed
             files = leave_out(files, new, error, fetchers.reporter)
         else:
-            kept = find_unchanged(files.lockfile, lockfile) if remaining else {}
+            kept = find_unchanged(before, lockfile) if remaining else {}
             if options.checks_commits and kept:
                 pins = {name: skill.pin for name, skill in kept.items() if isinstance(skill.pin, GitPin)}
                 lost = fetchers.find_lost_commits(pins)
