@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,11 @@ class Runner:
             (self.programs / name).write_text(text)
             (self.programs / name).chmod(0o755)
 
-    def run(self, name: str, **values: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, name: str, steps: Sequence[dict[str, Any]] = STEPS, **values: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run the step with this name; `values` are those of the expressions in its environment, by their last word."""
-        step = next(step for step in STEPS if step.get("name") == name)
+        step = next(step for step in steps if step.get("name") == name)
         root = self.scene.root
         environment = self.scene.environment() | {"CI": "true", "RUNNER_TEMP": str(root)}
         environment |= {"GITHUB_STEP_SUMMARY": str(root / "summary"), "GITHUB_REPOSITORY": "acme/app"}
@@ -166,6 +169,39 @@ def test_the_action_comments_only_when_asked_and_fails_if_the_review_is_not_whol
     assert done.stderr.startswith("error: ")
     assert (pull_request.root / "summary").read_text() == f"<!-- skillpm: {FOLDER} -->\n"
     assert not (pull_request.root / "calls").exists()
+
+
+def test_the_scheduled_job_commits_an_update_and_opens_a_pull_request(tmp_path: Path) -> None:
+    upstream, origin = Repository.create(tmp_path / "upstream"), tmp_path / "origin"
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    scene = CommandSandbox(tmp_path / "scene").create_project()
+    scene.run("install", f"{upstream.file_url}@pdf", check=True)
+    git("init", "-q", "--bare", str(origin))
+    for command in (["init", "-q", "-b", "main"], ["add", "skills.json", "skills.lock"], ["commit", "-qm", "base"]):
+        git("-C", str(scene.work), *command)
+    git("-C", str(scene.work), "remote", "add", "origin", str(origin))
+    (scene.root / "ids").touch()
+    runner = Runner(scene)
+    steps = next(steps_of(workflow) for workflow in workflows() if "schedule:" in workflow)
+
+    idle = runner.run("Update and open a pull request", steps, token="")
+    branches = git("-C", str(origin), "branch", "--list")
+    commit = upstream.write({"skills/pdf/forms.md": "Forms.\n"}).commit()
+    done = runner.run("Update and open a pull request", steps, token="")
+
+    assert (idle.returncode, branches) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
+    title = ["--head", "skillpm-update", "--title", "Update skills"]
+    assert (scene.root / "calls").read_text().splitlines() == [
+        *("pr", "create", *title, "--body-file", str(scene.root / "body.md"))
+    ]
+    assert "forms.md" in (scene.root / "body.md").read_text()
+    assert git("-C", str(origin), "show", "--format=%an: %s", "--name-only", "skillpm-update").split("\n") == [
+        "github-actions[bot]: Update skills",
+        "",
+        "skills.lock",
+    ]
+    assert commit in git("-C", str(origin), "show", "skillpm-update:skills.lock")
 
 
 RECIPE: dict[str, Any] = next(
