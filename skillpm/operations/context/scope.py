@@ -177,7 +177,9 @@ def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
         directory=os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag
     )
     _refuse_escaping_links(layout, root)
-    base = find_workspace_root(root, _enclosing_folders(settings, root)) or root
+    base = find_workspace_root(root, _enclosing_folders(root))
+    if not base or is_home(settings, base):
+        base = root
     member = "" if base == root else os.path.relpath(root, base).replace(os.sep, "/")
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(base, LOCKFILE)
     for path in (manifest, lockfile):
@@ -186,12 +188,11 @@ def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
     return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile, member=member)
 
 
-def _enclosing_folders(settings: Settings, folder: str) -> Iterator[str]:
+def _enclosing_folders(folder: str) -> Iterator[str]:
     """Yield the folders above a project that may have it as a member: in a git repository, up to its root."""
     while not os.path.lexists(os.path.join(folder, ".git")) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
-        if not is_home(settings, folder):
-            yield folder
+        yield folder
 
 
 def is_workspace_root(scope: Scope) -> bool:

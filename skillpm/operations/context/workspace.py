@@ -104,6 +104,6 @@ def _has_link(root: str, parts: list[str]) -> bool:
 
 def _has_same_owner(folder: str, manifest: str) -> bool:
     try:
-        return os.stat(folder).st_uid == os.stat(manifest).st_uid
+        return os.stat(manifest).st_uid == os.stat(folder).st_uid  # in this order: most folders have none
     except OSError:
         return False
