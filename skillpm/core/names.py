@@ -118,3 +118,8 @@ def _part_problem(part: str) -> str:
 def collision_key(path: str) -> str:
     """Return a path as a case-insensitive, normalizing file system compares it: equal keys collide there."""
     return unicodedata.normalize("NFC", path).casefold()
+
+
+def is_only_spec(text: str) -> bool:
+    """Return whether text is a SPEC that cannot be the name of an installed skill: `owner/repo@x`, `./x`, a URL."""
+    return not {*"/@:#"}.isdisjoint(text)

@@ -69,8 +69,10 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
     if decision.action == "deny":
         raise SkillForbidden(requirement.name, decision)
     service.require_approval(requirement.name)
-    skills = _resolve(scope, context, requirement, options)
-    trees = _fetch(scope, context, skills)
+    skills = resolve_apart(scope, context, requirement)
+    if not options.allows_whole_repositories:
+        require_confirmation(context.store, Lockfile(), Lockfile(skills=skills))
+    trees = fetch_checked(scope, context, skills)
     cache_dir = context.settings.cache_dir
     folders = {name: unpack_skill(cache_dir, name, tree, variant_of(skills[name].pin)) for name, tree in trees.items()}
     name = requirement.name
@@ -86,22 +88,17 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
     )
 
 
-def _resolve(
-    scope: Scope, context: Context, requirement: NewRequirement, options: UseOptions
-) -> Mapping[SkillName, LockedSkill]:
+def resolve_apart(scope: Scope, context: Context, requirement: NewRequirement) -> Mapping[SkillName, LockedSkill]:
     """Return the skill and its dependencies, resolved as if nothing were installed."""
     source = requirement.source
     if isinstance(source, PathSource):
         source = source.replace(link=False)
     files = read_project_files(scope, context)
     files = files.alone({requirement.name: rebase_source(source, scope.member)})
-    lockfile = resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy())
-    if not options.allows_whole_repositories:
-        require_confirmation(context.store, Lockfile(), lockfile)
-    return lockfile.skills
+    return resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy()).skills
 
 
-def _fetch(scope: Scope, context: Context, skills: Mapping[SkillName, LockedSkill]) -> dict[SkillName, FileTree]:
+def fetch_checked(scope: Scope, context: Context, skills: Mapping[SkillName, LockedSkill]) -> dict[SkillName, FileTree]:
     """Return the content of these skills, proved to be that of their sources, every byte checked."""
     fetchers = make_fetchers(scope, context).with_locked(skills)
     proofs = Proofs(context.settings.cache_dir)

@@ -27,6 +27,7 @@ from skillpm.operations.pipeline.change import ChangeResult
 from skillpm.requirements.source import RefKind
 
 STARTED = "started a project in {}: commit skills.json and skills.lock"
+MAX_DESCRIPTION = 5_000  # characters
 ALL_SKILLS = ("*",)  # as other tools spell it
 
 
@@ -215,7 +216,14 @@ def _print_available_skills(invocation: Invocation, request: InstallRequest) -> 
         ]
         invocation.console.print_json({"skills": rows})
         return
-    invocation.console.print_lines(format_skills([([sanitize(skill.name, 64)], skill.description) for skill in skills]))
+    listed = [(sanitize(skill.name, 64), skill.description) for skill in skills]
+    if sys.stdout.isatty() and not invocation.console.verbose:
+        invocation.console.print_lines(format_skills([([name], description) for name, description in listed]))
+    else:
+        width = max((len(name) for name, _ in listed), default=0)
+        for name, description in listed:
+            line = f"{name:{width}}  {sanitize(description, MAX_DESCRIPTION)}".rstrip()
+            invocation.console.print_wrapped(line, indent=width + 2)
     if len(skills) == 1:
         invocation.console.print_message("1 skill; run the command again without --list to install it")
         return

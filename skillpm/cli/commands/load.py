@@ -1,10 +1,14 @@
 """`skillpm load`."""
 
+from shlex import quote
+
 import click
 
 from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, loaded_to_json, mode_option, style_option, viewer_options
+from skillpm.core.names import is_only_spec
 from skillpm.core.text import sanitize
+from skillpm.errors import NotFoundError
 from skillpm.serving.body_modes import Mode
 
 
@@ -23,7 +27,13 @@ Examples:
 @viewer_options
 def command(call: Invocation, name: str, arguments: tuple[str, ...], style: str, mode: Mode | None) -> None:
     """Print a skill as an agent receives it: instructions, folder and files. Nothing in it is executed."""
-    loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
+    try:
+        loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
+    except NotFoundError as error:
+        if is_only_spec(name):
+            spec = quote(sanitize(name))
+            error.hint = f"`skillpm use {spec}` prints it without installing it, `skillpm show {spec}` what it contains"
+        raise
     if loaded.taken_for:
         call.console.print_message(
             f"no skill named `{sanitize(loaded.taken_for, 80)}`; loaded `{sanitize(loaded.name, 64)}`"

@@ -4,10 +4,13 @@ from typing import Any
 
 import click
 
+from skillpm.cli.change_options import fetch_options
 from skillpm.cli.commands.list import listed_skill_to_json
-from skillpm.cli.options import Invocation, scope_options
+from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import wrap_text
+from skillpm.core.names import is_only_spec
 from skillpm.core.text import sanitize
+from skillpm.errors import ManySkillsError
 from skillpm.operations.inspect.list import body_tokens, display_version
 from skillpm.operations.inspect.show import SkillDetails, show_skill
 from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
@@ -17,17 +20,38 @@ from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
     epilog="""\b
 Examples:
   skillpm show code-review          metadata, source and files
-  skillpm show code-review --json   for programs"""
+  skillpm show code-review --json   for programs
+  skillpm show anthropics/skills@pdf   before you install it"""
 )
-@click.argument("name", help="A skill in the skills directory.")
-@scope_options
+@click.argument("name", help="A skill in the skills directory, or a SPEC as for `install`.")
+@fetch_options
 def command(call: Invocation, name: str) -> None:
-    """Show a skill: metadata, source, files and size in tokens."""
+    """Show a skill: metadata, source, files and size in tokens; of a SPEC, also what it may do."""
+    if is_only_spec(name):
+        _show_remote(call, name)
+        return
     details = show_skill(call.scope, call.context, name)
     if call.console.as_json:
         call.console.print_json(_to_json(details))
     else:
         _print_details(call, details)
+
+
+def _show_remote(call: Invocation, spec: str) -> None:
+    from skillpm.cli.remote_output import print_remote, remote_to_json  # noqa: PLC0415  (imports the resolver)
+    from skillpm.operations.inspect.show_remote import show_remote  # noqa: PLC0415
+
+    try:
+        remote = show_remote(call.scope, call.context, spec)
+    except ManySkillsError as error:
+        error.hint = f"select one, for example `skillpm show {error.example}`"
+        raise
+    if call.console.as_json:
+        call.console.print_json(remote_to_json(remote))
+        return
+    print_remote(call.console, remote)
+    g = call.scope.flag
+    call.console.print_message(f"not installed: `skillpm install{g} SPEC` installs it, `skillpm use SPEC` prints it")
 
 
 def _to_json(details: SkillDetails) -> dict[str, Any]:
