@@ -25,6 +25,7 @@ from skillpm.errors import (
 )
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
+from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
@@ -70,6 +71,7 @@ class FetcherDispatcher:
         self.locate_git_cache = locate_git_cache
         self.make_index_fetcher = make_index_fetcher
         self.destinations = Destinations()
+        self.cooldown = Cooldown()
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
@@ -85,6 +87,8 @@ class FetcherDispatcher:
         other.locked = locked
         for name, skill in locked.items():
             self._dependents.add(name, skill.dependencies)
+            if isinstance(skill.pin, GitPin):
+                self.cooldown.locked.setdefault(skill.pin.url, set()).add(skill.pin.commit)
         return other
 
     def versions(
@@ -183,6 +187,10 @@ class FetcherDispatcher:
             self._listings[source, browser_path] = fetcher.list_available_skills(source, browser_path)
         return self._listings[source, browser_path]
 
+    def find_excluded(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
+        """Return the newest commit on the branch of each pin that has other content there, but is too new."""
+        return cast("GitFetcher", self._fetcher("git")).find_excluded(pins) if self.cooldown.excluded else {}
+
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
@@ -215,7 +223,8 @@ class FetcherDispatcher:
             from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415
 
             cache = self.locate_git_cache()
-            return cast("Fetcher", GitFetcher(self.settings, self.store, self.reporter, cache, self.destinations))
+            fetcher = GitFetcher(self.settings, self.store, self.reporter, cache, self.destinations, self.cooldown)
+            return cast("Fetcher", fetcher)
         if kind == "path":
             from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 

@@ -15,6 +15,7 @@ from skillpm.core.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.tagged_releases import TaggedRelease
 from skillpm.fetchers.local import read_skill_folder
@@ -146,7 +147,9 @@ def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCall
 
     destinations = Destinations()
     destinations.name(source.url)
-    fetcher = GitFetcher(context.settings, context.store, context.reporter, context.git_cache_dir(), destinations)
+    fetcher = GitFetcher(
+        context.settings, context.store, context.reporter, context.git_cache_dir(), destinations, Cooldown()
+    )
     fetcher.read_tagged_releases(source, add_release)
 
 

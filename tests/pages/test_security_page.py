@@ -56,6 +56,7 @@ TESTS = {
         "indexes/test_resolving.py::test_a_dependency_that_was_added_to_the_lockfile",
     ],
     "A git skill is what its commit": [f"{PROOF}content_of_another_commit", f"{PROOF}a_commit_or_path_that_does_not"],
+    "A skill that a repository gets": ["commands/test_include.py::test_a_new_skill_takes_no_name"],
     "What `use` unpacked in the cache": [
         "commands/test_use.py::test_what_was_changed_in_the_cache_is_corrected",
         "installer/test_unpacked.py::test_a_link_in_a_cache_leads_to_no_folder",
@@ -296,6 +297,7 @@ TESTS = {
 UNPROVED = {
     "Whether a skill is good": [],
     "Who wrote a commit": [],
+    "When a version or a commit": ["commands/test_exclude_newer_commits.py::test_the_newest_commit_that_is_old_enough"],
     "The commit, where a server": [f"{PROOF}a_server_without_filters_is_reported_once"],
     "The digest applies there": [f"{PROOF}a_server_without_filters_is_reported_once"],
     "A folder in the checkout": ["forgery/test_moved_projects.py::test_a_clone_that_leaves_out"],

@@ -16,11 +16,12 @@ from skillpm.errors import (
 )
 from skillpm.events import Reporter
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
+from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.file_patterns import find_unused_patterns
 from skillpm.fetchers.git.errors import MissingRef
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
-from skillpm.fetchers.git.history import find_commit_with_tree
+from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree
 from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_pool import RepositoryPool
@@ -35,7 +36,7 @@ from skillpm.fetchers.git.skill_finder import (
 )
 from skillpm.fetchers.git.tagged_releases import ReleaseHandler, read_tagged_releases
 from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
-from skillpm.fetchers.git.tree_proof import prove_trees
+from skillpm.fetchers.git.tree_proof import prove_trees, read_tree_id
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.lockfile import LockedSkill
@@ -50,12 +51,19 @@ class GitFetcher:
     """The fetcher for git sources and pins."""
 
     def __init__(
-        self, settings: Settings, store: Store, reporter: Reporter, cache: str, destinations: Destinations
+        self,
+        settings: Settings,
+        store: Store,
+        reporter: Reporter,
+        cache: str,
+        destinations: Destinations,
+        cooldown: Cooldown,
     ) -> None:
         self.settings = settings
         self.store = store
         self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
+        self.cooldown = cooldown
         self.repositories = RepositoryPool(settings, reporter, cache, destinations)
 
     def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
@@ -133,6 +141,18 @@ class GitFetcher:
         self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
         return sorted(missing)
 
+    def find_excluded(self, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, str]:
+        """Return the newest commit on the branch of each pin that has other content there, but is too new."""
+        newest = {
+            name: commit for name, pin in pins.items() if (commit := self.cooldown.excluded.get((pin.url, pin.ref)))
+        }
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, str]:
+            trees = {name: read_tree_id(repository, newest[name], pins[name].path) for name in names}
+            return {name: newest[name] for name in names if trees[name] != pins[name].tree}
+
+        return self.repositories.run_each({name: pins[name].url for name in newest}, work)
+
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which the source's folder has this tree id, or an empty string."""
         key = SkillName(source.url)
@@ -172,7 +192,7 @@ class GitFetcher:
     ) -> tuple[GitSource, list[AvailableSkill]]:
         source = resolve_browser_path(repository, source, browser_path) if browser_path else source
         ref, source = resolve_ref(repository, source, source.skill, self._log)
-        commit, root = resolve_commits(repository, [ref])[ref]
+        commit, root = exclude_newer_commits(repository, resolve_commits(repository, [ref]), self.cooldown)[ref]
         locations: Sequence[SkillLocation]
         if source.path:
             locations = find_skills_at(repository, root, source)
@@ -231,7 +251,8 @@ class GitFetcher:
     def _resolve_commits(self, repository: Repository, refs: Mapping[SkillName, str]) -> Mapping[str, tuple[str, str]]:
         """Return the commits and trees of refs; an error about one ref concerns the skills that follow it."""
         try:
-            return resolve_commits(repository, sorted({*refs.values()}))
+            commits = resolve_commits(repository, sorted({*refs.values()}))
+            return exclude_newer_commits(repository, commits, self.cooldown)
         except MissingRef as error:
             full_names = {error.name, f"refs/heads/{error.name}", f"refs/tags/{error.name}"}
             error.skills = tuple(name for name, ref in refs.items() if ref in full_names)

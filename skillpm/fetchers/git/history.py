@@ -1,12 +1,23 @@
-"""Search the history of a repository: for the commit that has a known tree, and for commit dates."""
+"""Search the history of a repository: for the commit with a known tree, and for commit dates.
 
+With `exclude-newer`, a branch stands at the newest commit that is old enough (docs/adr/0041-cooldown-on-branches.md).
+"""
+
+import os
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 
+from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import sanitize
+from skillpm.errors import OfflineError, RefusedError
+from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
+from skillpm.fetchers.git.repository_cache import create_repository
+from skillpm.files import remove_tree, translate_os_errors
 
 MAX_COMMITS = 5_000
 INFINITE_DEPTH = 2_147_483_647  # git defines this value as "the complete history"
@@ -30,6 +41,7 @@ def find_commit_with_tree(repository: Repository, ref: str, path: str, tree: str
     return next((commit for name, commit in names.items() if ids[name] == tree), "")
 
 
+PARENT_LINE = lazy_pattern(rb"tree [0-9a-f]+\nparent ([0-9a-f]{40,64})\n")
 COMMITTER_LINE = lazy_pattern(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
 
 
@@ -49,6 +61,96 @@ def read_tag_dates(repository: Repository, tags: Collection[str]) -> Mapping[str
     if new := sorted(f"refs/tags/{tag}" for tag in tags if commits[tag] not in known):
         repository.fetch_commits(new)
         known = read_commit_times(repository, {commits[tag] for tag in tags})
+    return {tag: format_time(known[commits[tag]]) for tag in tags if commits[tag] in known}
+
+
+def format_time(seconds: int) -> str:
+    """Return a time in seconds since 1970 as text that sorts (UTC, ISO 8601)."""
     # Capped at the end of the year 9999: with five digits, dates would no longer sort as text.
-    times = {tag: time.gmtime(min(known[commits[tag]], 253402300799)) for tag in tags if commits[tag] in known}
-    return {tag: time.strftime("%Y-%m-%dT%H:%M:%SZ", value) for tag, value in times.items()}
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(seconds, 253402300799)))
+
+
+def read_first_parent(repository: Repository, commit: str) -> str:
+    """Return the id of the first parent of a cached commit; empty if it has none."""
+    item = repository.reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
+    match = None if item is None else PARENT_LINE.match(item.data)
+    return "" if match is None else match[1].decode()
+
+
+def exclude_newer_commits(
+    repository: Repository, commits: Mapping[str, tuple[str, str]], cooldown: Cooldown
+) -> dict[str, tuple[str, str]]:
+    """Return the commits and trees of refs, for branches those of the newest commit that is old enough.
+
+    Raises `RefusedError` for a branch without such a commit.
+    """
+    branches = [ref for ref in commits if ref == "HEAD" or ref.startswith("refs/heads/")]
+    if not branches or not cooldown.cutoff.moment:
+        return dict(commits)
+    times = _read_times(repository, [commits[ref][0] for ref in branches])
+    allowed = dict(commits)
+    for ref in branches:
+        newest = commits[ref][0]
+        if _is_allowed(repository, newest, times, cooldown):
+            continue
+        key = (repository.url, ref)
+        if key not in cooldown.allowed:
+            commit = _find_allowed(repository, ref, newest, cooldown)
+            cooldown.allowed[key] = repository.resolve_commits([commit])[commit]
+            cooldown.excluded[key] = newest
+        allowed[ref] = cooldown.allowed[key]
+    return allowed
+
+
+def _read_times(repository: Repository, commits: Collection[str]) -> dict[str, str]:
+    """Return the committer dates (UTC, ISO 8601)."""
+    return {commit: format_time(seconds) for commit, seconds in read_commit_times(repository, commits).items()}
+
+
+def _is_allowed(repository: Repository, commit: str, times: Mapping[str, str], cooldown: Cooldown) -> bool:
+    is_locked = commit in cooldown.locked.get(repository.url, ())
+    return is_locked or not cooldown.cutoff.excludes(times.get(commit, ""))
+
+
+def _find_allowed(repository: Repository, ref: str, newest: str, cooldown: Cooldown) -> str:
+    """Return the newest allowed commit among the first parents of a branch: what the branch pointed at, in turn."""
+    if repository.context.settings.offline:
+        raise OfflineError([f"{repository.url} before its newest commit"])
+    with open_temporary(repository) as history:
+        try:
+            # Commits only, and only those that are too new: the parent of the oldest one is the first that is not.
+            since = f"--shallow-since={cooldown.cutoff.moment}"
+            history.fetch([since, "--filter=tree:0"], [f"+{newest}:{cached_ref(ref)}"])
+        except GitFailed as failed:
+            raise translate_error(failed, repository.url) from failed
+        commit = newest
+        for _ in range(MAX_COMMITS):
+            times = _read_times(history, [commit])
+            if commit not in times or _is_allowed(repository, commit, times, cooldown):
+                return commit
+            commit = read_first_parent(history, commit)
+            if not commit:
+                break
+    branch = "the default branch" if ref == "HEAD" else f"branch {sanitize(ref.removeprefix('refs/heads/'), 80)}"
+    raise RefusedError(
+        f"{abbreviate_url(repository.url)}: all commits on {branch} are {cooldown.cutoff.description} (exclude-newer)",
+        hint="if you trust the newest one, allow it with `--exclude-newer '0 days'`",
+    )
+
+
+@contextmanager
+def open_temporary(repository: Repository) -> Iterator[Repository]:
+    """Open an empty cache inside that of a repository, whose lock protects both.
+
+    Git takes a commit in a cache as the promise that its trees are there, too; here only some of them are.
+    """
+    path = os.path.join(repository.path, "proof")
+    with translate_os_errors("write to the git cache", path):
+        remove_tree(path)
+        create_repository(path, repository.url)
+    try:
+        with closing(repository.open_at(path)) as second:
+            yield second
+    finally:
+        with suppress(OSError):  # the next use removes it
+            remove_tree(path)

@@ -3,10 +3,9 @@
 Two requests of a few kB, made beside the fetch of the content.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
@@ -15,11 +14,10 @@ from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, translate_error
+from skillpm.fetchers.git.history import open_temporary
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
-from skillpm.fetchers.git.repository_cache import create_repository
 from skillpm.fetchers.git.tree_walk import TreeTooLarge, find_folder_id
-from skillpm.files import remove_tree, translate_os_errors
 from skillpm.formats.pin import GitPin
 
 NO_FILTER = "filtering not recognized by server"
@@ -61,7 +59,7 @@ def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) ->
     # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
     object_filter = f"combine:tree:{depth}+blob:none"
     for is_last in (False, True):
-        with _open_temporary(repository) as temporary:
+        with open_temporary(repository) as temporary:
             try:
                 temporary.fetch_ids(commits, depth=1, object_filter=object_filter, stop_on=NO_FILTER)
                 return {name: read_tree_id(temporary, pin.commit, pin.path) for name, pin in pins.items()}
@@ -69,24 +67,6 @@ def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) ->
                 if is_last:
                     raise
     raise AssertionError
-
-
-@contextmanager
-def _open_temporary(repository: Repository) -> Iterator[Repository]:
-    """Open an empty cache inside that of a repository, whose lock protects both.
-
-    Git takes a commit in a cache as the promise that its trees are there, too; here only some of them are.
-    """
-    path = os.path.join(repository.path, "proof")
-    with translate_os_errors("write to the git cache", path):
-        remove_tree(path)
-        create_repository(path, repository.url)
-    try:
-        with closing(repository.open_at(path)) as second:
-            yield second
-    finally:
-        with suppress(OSError):  # the next proof removes it
-            remove_tree(path)
 
 
 def check_trees(repository: Repository, pins: Mapping[SkillName, GitPin]) -> None:

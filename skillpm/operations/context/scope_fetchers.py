@@ -6,15 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.exclude_newer import Cutoff
 from skillpm.errors import DocumentError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
 from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normalize_site_url, read_indexes
-from skillpm.formats.manifest import read_manifest
+from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.operations.context.scope_settings import read_effective_cutoff, read_user_setting
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,9 +82,19 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
         fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
+        fetchers.cooldown.find_cutoff = partial(_read_cutoff, scope, settings)
         fetchers.destinations.name_later(partial(_read_index_urls, scope, settings))
         context.fetchers[base] = fetchers
     return context.fetchers[base]
+
+
+def _read_cutoff(scope: Scope, settings: Settings) -> Cutoff:
+    text = read_text(scope.manifest)
+    try:
+        manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
+    except DocumentError:  # while `import` runs, skills.json may be that of another tool
+        manifest = Manifest(file=scope.manifest)
+    return read_effective_cutoff(manifest, settings)
 
 
 def _read_index_urls(scope: Scope, settings: Settings) -> list[str]:

@@ -24,6 +24,7 @@ from skillpm.operations.inspect.constraints import (
     find_pin_reason,
     select_skills,
 )
+from skillpm.operations.inspect.excluded_commits import find_excluded_commits
 from skillpm.operations.inspect.moved_tags import find_moved_tags
 from skillpm.operations.inspect.upstream import (
     fetch_versions,
@@ -135,6 +136,7 @@ def _check_outdated(
     moved = find_moved_tags(locked, updated)
     failed = {SkillName(name): failure.message for failure in upgrade.failures for name in failure.names}
     rows = [_unreachable_row(name, locked, message) for name, message in failed.items()]
+    excluded = find_excluded_commits(updated.skills, fetchers)
     names = [name for name in names if name not in failed]
     for name, skill in sorted((name, locked.skills[name]) for name in names if name in updated.skills):
         new = updated.skills[name]
@@ -142,10 +144,15 @@ def _check_outdated(
         newest = None if name in unchanged else newest_versions.get(name)
         yank_reason = find_yank_reason(versions.get(name, ()), skill.version)
         pin_reason = find_pin_reason(constraints.get(name, ()))
-        latest = heads.get(name) or find_newer_version(newest, new, pin_reason) or compatible
+        excluded_commit, exclusion = excluded.get(name, ("", ""))
+        latest = heads.get(name) or excluded_commit or find_newer_version(newest, new, pin_reason) or compatible
         if {compatible, latest} != {current} or yank_reason:
             is_too_new = newest is not None and compatible != latest and cutoff.excludes(newest.published)
-            reason = f"{sanitize(latest, 40)} is {cutoff.description} (exclude-newer)" if is_too_new else yank_reason
+            reason = (
+                f"{sanitize(latest, 40)} is {cutoff.description} (exclude-newer)"
+                if is_too_new
+                else yank_reason or exclusion
+            )
             if not reason and latest != compatible:
                 reason = find_exclusion_reason(latest, constraints.get(name, ()))
             row = OutdatedSkill(

@@ -12,6 +12,8 @@ from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, is_workspace_root
+from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.inspect.excluded_commits import find_excluded_commits
 from skillpm.operations.inspect.held_back import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -50,10 +52,12 @@ def update(
         result = change(scope, context, options, lambda files: files, find_upgrades)
     after = before if options.dry_run else read_project_files(scope, context).covered_lockfile
     result = _explain_yanked(scope, context, result, before, after, names)
+    excluded = find_excluded_commits(after.skills, make_fetchers(scope, context))
+    reasons = tuple(f"{name}: {reason}" for name, (_, reason) in excluded.items() if not names or name in names)
     notes = () if result.is_changed else no_update_messages(scope, context, names)
     updates = _describe_updates(context, result, with_files=with_files)
     return result.replace(
-        warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes), updates=tuple(updates)
+        warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes, *reasons), updates=tuple(updates)
     )
 
 
