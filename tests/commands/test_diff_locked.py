@@ -1,6 +1,7 @@
 """`diff --locked`: what a changed skills.lock means in content, for the reviewer of a pull request."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -176,15 +177,25 @@ def test_options_that_exclude_each_other(project: CommandSandbox, options: list[
     assert project.run("diff", *options).stderr == f"error: {error}\n  hint: run `skillpm diff --help`\n"
 
 
+FORGED: Mapping[str, Callable[[str, dict[str, Any]], dict[str, Any]]] = {
+    "git": lambda site, pin: {**pin, "git": f"{site}/x.git"},
+    "url": lambda site, _: {"url": f"{site}/x.tar.gz", "sha256": "0" * 64},
+    "index": lambda site, _: {"index": f"{site}/", "url": f"{site}/x.tar.gz", "sha256": "0" * 64},
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
 @pytest.mark.parametrize("side", ["new", "old"])
-def test_a_lockfile_of_a_stranger_makes_skillpm_contact_nobody(
-    reviewed: CommandSandbox, upstream: Repository, side: str
-) -> None:
+def test_a_lockfile_of_a_stranger_makes_skillpm_contact_nobody(reviewed: CommandSandbox, side: str, kind: str) -> None:
     """That is: no server that the manifest of the working tree does not name."""
     listener = Listener()
     text = reviewed.read("skills.lock")
-    digest = json.loads(text)["skills"]["pdf"]["digest"]
-    forged = text.replace(upstream.file_url, f"http://127.0.0.1:{listener.port}/x").replace(digest, NO_DIGEST)
+    lockfile = json.loads(text)
+    pdf = lockfile["skills"]["pdf"]
+    pdf |= {"source": FORGED[kind](f"http://127.0.0.1:{listener.port}", pdf["source"]), "digest": NO_DIGEST}
+    # What a lockfile says about dependencies names no server either.
+    pdf["dependencies"] = {"other": {"version": "*", "index": f"http://127.0.0.1:{listener.port}/"}}
+    forged = json.dumps(lockfile)
     if side == "old":
         reviewed.write("skills.lock", forged)
         commit(reviewed, "Forged")
@@ -280,3 +291,37 @@ def test_markdown_is_bounded(reviewed: CommandSandbox, upstream: Repository) -> 
     assert 20_000 < len(output) < 65_000
     assert "more, 0 of them with warnings" in output
     assert "is too long for this comment" in output
+
+
+def test_a_name_in_place_of_a_revision_gets_a_hint(reviewed: CommandSandbox) -> None:
+    assert reviewed.output("diff", "--locked", "pdf") == expected_output("""\
+! error: unknown revision `pdf`
+!   where: WORK
+!   hint: for one skill: `skillpm diff pdf --locked`
+[1]
+""")
+
+
+def test_a_lockfile_that_a_partial_clone_lacks_is_reported(reviewed: CommandSandbox) -> None:
+    blob = git("rev-parse", "HEAD:skills.lock", cwd=reviewed.work)
+    (reviewed.work / ".git/objects" / blob[:2] / blob[2:]).unlink()
+
+    result = reviewed.run("diff", "--locked")
+
+    commit = git("rev-parse", "HEAD", cwd=reviewed.work)[:7]
+    assert result.code == 1
+    assert result.stderr.startswith(f"error: git cannot read skills.lock at {commit}: ")
+    assert result.stderr.endswith(f"  hint: in a partial clone, fetch it first: `git show {commit}:./skills.lock`\n")
+
+
+def test_a_project_in_a_folder_of_the_repository(scene: CommandSandbox, url: str) -> None:
+    git("init", "--quiet", "--initial-branch=main", ".", cwd=scene.work)
+    scene.write("app/skills.json", '{"skills": {}}')
+    scene.run("install", f"{url}@pdf", cwd="app", check=True)
+    git("add", "app/skills.json", "app/skills.lock", cwd=scene.work)
+    git("commit", "--quiet", "--message", "Start", cwd=scene.work)
+    scene.run("install", f"{url}@docx", cwd="app", check=True)
+
+    changes = scene.run("diff", "--locked", "--json", cwd="app", check=True).json["skills"]
+
+    assert [(change["name"], change["change"]) for change in changes] == [("docx", "added")]

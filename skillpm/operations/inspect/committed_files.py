@@ -8,7 +8,7 @@ from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.process import GitProcesses, build_base_environment
 from skillpm.fetchers.git.repository_cache import GitCache
-from skillpm.settings import Settings
+from skillpm.operations.context.runtime import Context
 
 MAX_REVISION_LENGTH = 250
 SHALLOW_HINT = "in a shallow clone it may be missing: run `git fetch origin BRANCH`, in CI with `fetch-depth: 0`"
@@ -17,13 +17,14 @@ SHALLOW_HINT = "in a shallow clone it may be missing: run `git fetch origin BRAN
 class CommittedFiles:
     """The committed files below a folder of a repository. Runs no hook, no filter, and contacts no server.
 
-    `cache_dir` is the git cache. Raises `NotFoundError` if the folder is not in a repository that git can read.
+    Raises `NotFoundError` if the folder is not in a repository that git can read.
     """
 
-    def __init__(self, settings: Settings, cache_dir: str, folder: str) -> None:
+    def __init__(self, context: Context, folder: str) -> None:
         self._folder = folder
-        self._processes = GitProcesses()
-        cache = GitCache(cache_dir)
+        settings = context.settings
+        self._processes = GitProcesses(context.reporter.log_verbose, context.reporter.log_debug)
+        cache = GitCache(context.git_cache_dir())
         cache.prepare()
         config = read_git_config(settings, self._processes, cache.empty_folder)
         self._environment = build_base_environment(settings.environ, settings.git_environ, config.file)
@@ -68,9 +69,16 @@ class CommittedFiles:
             blob = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", path).decode("ascii").strip()
         except GitFailed:
             return None
-        if int(self._run("cat-file", "-s", blob)) > max_size:
-            raise RefusedError(f"{name} at {commit[:7]} is larger than {max_size} bytes", where=self._folder)
-        return self._run("cat-file", "blob", blob).decode("utf-8", "replace")
+        try:
+            if int(self._run("cat-file", "-s", blob)) > max_size:
+                raise RefusedError(f"{name} at {commit[:7]} is larger than {max_size} bytes", where=self._folder)
+            return self._run("cat-file", "blob", blob).decode("utf-8", "replace")
+        except GitFailed as failed:
+            raise NotFoundError(
+                f"git cannot read {name} at {commit[:7]}: {sanitize(failed.stderr.removeprefix('fatal: '), 300)}",
+                where=self._folder,
+                hint=f"in a partial clone, fetch it first: `git show {commit[:7]}:./{name}`",
+            ) from failed
 
     def _run(self, *words: str) -> bytes:
         return self._processes.run(words, self._environment, os.path.realpath(self._folder))

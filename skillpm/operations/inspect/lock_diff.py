@@ -77,8 +77,7 @@ def _read_sides(
     scope: Scope, context: Context, files: ProjectFiles, revisions: str
 ) -> tuple[tuple[str, Lockfile | None], tuple[str, Lockfile | None]]:
     """Return label and lockfile of both sides; None for a side without a lockfile."""
-    folder = scope.lockfile.removesuffix(f"/{LOCKFILE}")
-    committed = CommittedFiles(context.settings, context.git_cache_dir(), folder)
+    committed = CommittedFiles(context, scope.base)
 
     def read(label: str, commit: str) -> tuple[str, Lockfile | None]:
         text = committed.read(commit, LOCKFILE, max_size=MAX_DOCUMENT_SIZE)
@@ -88,7 +87,12 @@ def _read_sides(
     first, dots, second = revisions.partition("...")
     if not dots:
         first, dots, second = revisions.partition("..")
-    old = committed.resolve(first or "HEAD")
+    try:
+        old = committed.resolve(first or "HEAD")
+    except NotFoundError as error:
+        if first in files.lockfile.skills:
+            error.hint = f"for one skill: `{scope.command('diff', first, '--locked')}`"
+        raise
     if not dots:
         return read(first, old), (WORKING_TREE, None if files.lockfile_text is None else files.lockfile)
     new = committed.resolve(second or "HEAD")
