@@ -81,7 +81,7 @@ def find_capabilities(tree: FileTree) -> Capabilities:
     kinds: dict[str, Iterable[str]] = {
         "tools": () if skill is None else skill.allowed_tools,
         "hooks": chain(_find_hooks(front.get("hooks")), _find_hook_files(tree)),
-        "commands": find_shell_commands(body),
+        "commands": map(str.strip, find_shell_commands(body)),
         "executables": (file.path for file in tree.files if is_executable(file)),
         "mcp_servers": chain(servers, _find_server_files(tree)),
         "hosts": _find_hosts(texts),
@@ -126,7 +126,8 @@ def _collect(values: Iterable[str]) -> tuple[str, ...]:
 def _find_hosts(texts: Iterable[bytes]) -> Iterator[str]:
     for text in texts:
         for match in URL_HOST.finditer(text):
-            if host := match[1].decode("utf-8", "replace").lower().strip("."):
+            host = match[1].decode("utf-8", "replace").lower().strip(".")
+            if any(map(str.isalnum, host)):  # no `https://…`
                 yield host
 
 

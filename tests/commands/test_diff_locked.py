@@ -325,3 +325,25 @@ def test_a_project_in_a_folder_of_the_repository(scene: CommandSandbox, url: str
     changes = scene.run("diff", "--locked", "--json", cwd="app", check=True).json["skills"]
 
     assert [(change["name"], change["change"]) for change in changes] == [("docx", "added")]
+
+
+def test_a_crowd_of_changed_skills_is_compared_within_the_limit_of_one(
+    reviewed: CommandSandbox, upstream: Repository
+) -> None:
+    for line in ("one", "two"):
+        for number in range(4):
+            body = "".join(f"{line} {each}\n" for each in range(8_000))
+            upstream.write(prefix_paths(f"skills/a{number}", make_skill(f"a{number}", body=body)))
+        upstream.commit()
+        reviewed.run("install" if line == "one" else "update", *([upstream.file_url, "--all"] * (line == "one")))
+        if line == "one":
+            commit(reviewed)
+
+    changes = reviewed.json_output("diff", "--locked")["skills"]
+
+    assert [(change["name"], change["files"][0]["diff"] != "") for change in changes] == [
+        ("a0", True),
+        ("a1", True),
+        ("a2", True),
+        ("a3", False),
+    ]

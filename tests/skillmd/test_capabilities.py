@@ -31,7 +31,7 @@ HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "comma
 
 
 def test_what_a_skill_may_do_is_found_in_all_its_files() -> None:
-    body = "See https://docs.acme.example/x, set $ACME_TOKEN; now is !`date`; $ARGUMENTS are given.\n"
+    body = "See https://docs.acme.example/x, not https://…, set $ACME_TOKEN; now is !`date`; $ARGUMENTS are given.\n"
     skill = make_skill("pdf", body=body, allowed_tools=["Read", "Bash(git:*)"], hooks=HOOKS, mcp={"db": "npx db"})
     files: Files = {
         **skill,

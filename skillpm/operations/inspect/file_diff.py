@@ -29,9 +29,18 @@ class FileDiff(Value):
     diff: str
 
 
-def compare_trees(before: FileTree | None, after: FileTree | None) -> tuple[FileDiff, ...]:
+class LineBudget:
+    """How many lines of modified files may still be compared, of all skills together."""
+
+    def __init__(self) -> None:
+        self.left = MAX_DIFF_LINES
+
+
+def compare_trees(
+    before: FileTree | None, after: FileTree | None, budget: LineBudget | None = None
+) -> tuple[FileDiff, ...]:
     """Return the files that differ between two trees; None for a skill that is not there."""
-    return compare_files(read_tree_files(before), read_tree_files(after))
+    return compare_files(read_tree_files(before), read_tree_files(after), budget)
 
 
 def read_tree_files(tree: FileTree | None) -> dict[str, DiffFile]:
@@ -56,9 +65,15 @@ def read_disk_files(folder: str, known_paths: Container[str]) -> dict[str, DiffF
     return files
 
 
-def compare_files(before: Mapping[str, DiffFile], after: Mapping[str, DiffFile]) -> tuple[FileDiff, ...]:
-    """Return the files that differ, sorted by path; each path must be one of a skill."""
+def compare_files(
+    before: Mapping[str, DiffFile], after: Mapping[str, DiffFile], budget: LineBudget | None = None
+) -> tuple[FileDiff, ...]:
+    """Return the files that differ, sorted by path; each path must be one of a skill.
+
+    Several calls can share a `budget`, so that a crowd of skills takes no longer than one.
+    """
     diffs = []
+    budget = budget or LineBudget()
     lines_left = MAX_DIFF_LINES
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -67,8 +82,14 @@ def compare_files(before: Mapping[str, DiffFile], after: Mapping[str, DiffFile])
             if old is None or new is None:
                 change = "added" if old is None else "removed"
             lines = sum(file.data.count(b"\n") for file in (old, new) if file is not None)
-            diff = _unified_diff(path, old, new) if lines <= lines_left else ""
+            is_modified = change == "modified"
+            diff = (
+                _unified_diff(path, old, new)
+                if lines <= min(lines_left, budget.left if is_modified else lines_left)
+                else ""
+            )
             lines_left -= lines if diff else 0
+            budget.left -= lines if diff and is_modified else 0
             diffs.append(FileDiff(path=path, change=change, diff=diff))
     return tuple(diffs)
 

@@ -11,6 +11,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import LOCKFILE, Scope
 from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
 from skillpm.operations.inspect.committed_files import CommittedFiles
+from skillpm.operations.inspect.file_diff import LineBudget
 from skillpm.operations.inspect.locked_contents import LockedContents, read_contents
 from skillpm.operations.inspect.skill_change import SkillChange, describe_change
 from skillpm.operations.pipeline.lock_resolution import find_changed_skills
@@ -57,12 +58,14 @@ def diff_locked(scope: Scope, context: Context, revisions: str, name: str = "") 
         scope, context, files, {each: old for each, old, new in changed if old is not None and new is not None}
     )
     new_contents = read_contents(scope, context, files, {each: new for each, _, new in changed if new is not None})
+    budget = LineBudget()
     changes = tuple(
         describe_change(
             each,
             (old, new),
             (old_contents.trees.get(each), new_contents.trees.get(each)),
             (_unread(old_contents, each), _unread(new_contents, each)),
+            budget=budget,
         )
         for each, old, new in changed
     )

@@ -14,7 +14,7 @@ from skillpm.fetchers.metadata import choose_version
 from skillpm.formats.compare_url import compare_url
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, UrlPin
-from skillpm.operations.inspect.file_diff import FileDiff, compare_trees
+from skillpm.operations.inspect.file_diff import FileDiff, LineBudget, compare_trees
 from skillpm.skillmd.capabilities import find_capabilities
 from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities, summarize_findings
 from skillpm.skillmd.findings import NotLoadable
@@ -70,11 +70,11 @@ def describe_change(
     trees: tuple[FileTree | None, FileTree | None],
     unread: tuple[str, str] = ("", ""),
     *,
-    with_files: bool = True,
+    budget: LineBudget | None,
 ) -> SkillChange:
     """Describe a change from the old to the new state; `unread` are the reasons why a content is not there.
 
-    `with_files` includes the files that differ.
+    The files that differ are included as far as `budget` reaches, and left out without one.
     """
     (old, new), (before, after) = states, trees
     warnings = [] if old is None or new is None else [*find_suspicions(old, new)]
@@ -91,7 +91,7 @@ def describe_change(
         compare_url="" if old is None or new is None else compare_url(old.pin, new.pin),
         warnings=tuple(warnings),
         capabilities=compare_content(before, after),
-        files=compare_trees(before, after) if with_files and new is not None and not any(unread) else (),
+        files=compare_trees(before, after, budget) if budget and new is not None and not any(unread) else (),
     )
 
 

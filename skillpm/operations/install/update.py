@@ -66,7 +66,8 @@ def _describe_updates(context: Context, result: ChangeResult, *, with_files: boo
     changed = find_changed_skills(result.old_lockfile, result.lockfile)
     if not changed:
         return []
-    from skillpm.operations.inspect.skill_change import describe_change  # noqa: PLC0415  (only if there is something)
+    from skillpm.operations.inspect.file_diff import LineBudget  # noqa: PLC0415  (only if there is something)
+    from skillpm.operations.inspect.skill_change import describe_change  # noqa: PLC0415
 
     def read(skill: LockedSkill | None) -> tuple[FileTree | None, str]:
         if skill is None or skill.digest is None:
@@ -76,11 +77,12 @@ def _describe_updates(context: Context, result: ChangeResult, *, with_files: boo
                 return tree, ""
         return None, "it is not in the cache"
 
+    budget = LineBudget() if with_files else None
     updates = []
     for name, old, new in changed:
         (before, old_reason), (after, new_reason) = read(old), read(new)
         reasons = ("" if new is None else old_reason, new_reason)
-        updates.append(describe_change(name, (old, new), (before, after), reasons, with_files=with_files))
+        updates.append(describe_change(name, (old, new), (before, after), reasons, budget=budget))
     return updates
 
 
