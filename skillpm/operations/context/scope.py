@@ -13,10 +13,10 @@ from skillpm.files import is_below, read_text
 from skillpm.formats.manifest import document_kind, mistyped_manifest_error
 from skillpm.installer.escaping_links import boundary_of, find_repository_root
 from skillpm.installer.layout import PROJECT_FOLDER, InstallTarget, Layout, LinkFolders
-from skillpm.operations.context.workspace import KEY, find_workspace_root
 from skillpm.settings import Settings
 
 MANIFEST, LOCKFILE = "skills.json", "skills.lock"
+MEMBERS_KEY = '"members"'
 
 
 class Scope(Value):
@@ -177,15 +177,24 @@ def project_scope(settings: Settings, root: str, *, flag: str = "") -> Scope:
         directory=os.path.join(root, PROJECT_FOLDER), boundary=boundary_of(root, settings.home), scope_flag=flag
     )
     _refuse_escaping_links(layout, root)
-    base = find_workspace_root(root, _enclosing_folders(root))
-    if not base or is_home(settings, base):
-        base = root
+    base = _find_workspace_root(settings, root) or root
     member = "" if base == root else os.path.relpath(root, base).replace(os.sep, "/")
     manifest, lockfile = os.path.join(root, MANIFEST), os.path.join(base, LOCKFILE)
     for path in (manifest, lockfile):
         if os.path.islink(path):
             _refuse_escaping_link(path, find_repository_root(root))
     return Scope(kind="project", root=root, layout=layout, manifest=manifest, lockfile=lockfile, member=member)
+
+
+def _find_workspace_root(settings: Settings, root: str) -> str:
+    """Return the root of the workspace that has a project as a member; empty if none has."""
+    enclosing = [folder for folder in _enclosing_folders(root) if os.path.isfile(os.path.join(folder, MANIFEST))]
+    if not enclosing:
+        return ""
+    from skillpm.operations.context.workspace import find_workspace_root  # noqa: PLC0415  (only below another manifest)
+
+    found = find_workspace_root(root, enclosing)
+    return "" if found and is_home(settings, found) else found
 
 
 def _enclosing_folders(folder: str) -> Iterator[str]:
@@ -198,7 +207,7 @@ def _enclosing_folders(folder: str) -> Iterator[str]:
 def is_workspace_root(scope: Scope) -> bool:
     """Return whether the manifest of a project has the key `members`; it need not be valid."""
     text = None if scope.kind == "user" or scope.member else read_text(scope.manifest)
-    return text is not None and KEY in text
+    return text is not None and MEMBERS_KEY in text
 
 
 def workspace_scope(scope: Scope, settings: Settings) -> Scope:
