@@ -20,8 +20,8 @@ FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
-    "$schema", "name", "skills", "include", "members", "indexes", "agents", "disabled", "permissions", "overrides",
-    "exclude-newer",
+    "$schema", "name", "skills", "include", "groups", "members", "indexes", "agents", "disabled", "permissions",
+    "overrides", "exclude-newer",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
@@ -36,6 +36,8 @@ class Manifest(Value):
 
     file: str
     skills: Mapping[SkillName, Any] = EMPTY_MAPPING
+    # Names for some of the skills.
+    groups: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
     # Requirements for all skills of a folder in a repository.
     include: tuple[Any, ...] = ()
     # None if the manifest has no key `agents`; then config.toml applies.
@@ -116,6 +118,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         overrides=read_by_name(top.get("overrides"), _read_value),
         indexes=read_indexes(top.get("indexes")),
         exclude_newer=top.text_or("exclude-newer"),
+        groups={str(name): members for name, members in read_by_name(top.get("groups"), _read_group).items()},
         members=_read_member_patterns(top.get("members")),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )
@@ -153,6 +156,10 @@ def _read_member_patterns(node: JsonNode | None) -> tuple[str, ...]:
             raise DocumentError(message, where=each.where, hint=MEMBERS_HINT)
         patterns.append(pattern)
     return tuple(dict.fromkeys(patterns))
+
+
+def _read_group(node: JsonNode) -> tuple[SkillName, ...]:
+    return tuple(member.skill_name() for member in node.elements())
 
 
 def _read_disabled(node: JsonNode) -> Any:

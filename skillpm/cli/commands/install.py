@@ -92,6 +92,7 @@ Examples:
 @click.option(
     "-l", "--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing."
 )
+@click.option("--group", metavar="NAME", help="Also add the skills to this group of skills.json.")
 @click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
 @click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
@@ -198,6 +199,7 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
         skills=() if takes_all else flags["skills"],
         agents=flags["agents"],
         bundled=flags["bundled"],
+        group=flags["group"] or "",
         link=flags["link"],
         path=flags["path"] or "",
         files=flags["files"],

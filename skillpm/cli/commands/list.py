@@ -40,20 +40,28 @@ Examples:
   skillpm list           skills of this project, or of the user scope
   skillpm list -g        skills of the user scope
   skillpm list --tokens  token costs at start and when loaded
+  skillpm list --group review   skills of a group
   skillpm ls --json      for programs"""
 )
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="List only this group (repeatable).")
 @click.option("--tokens", is_flag=True, help="Show approximate token costs.")
 @click.option("--all", "include_hidden", is_flag=True, help="Include skills that permissions hide.")
 @scope_options
-def command(call: Invocation, *, tokens: bool, include_hidden: bool) -> None:
+def command(call: Invocation, *, groups: tuple[str, ...], tokens: bool, include_hidden: bool) -> None:
     """List installed skills: name, version, state, description."""
     scope = call.scope
-    _print_listing(call, scope, tokens=tokens, include_hidden=include_hidden)
-    prepare_list_answer(call, scope)
-
-
-def _print_listing(call: Invocation, scope: Scope, *, tokens: bool, include_hidden: bool) -> None:
     listing = list_skills(scope)
+    if groups:
+        from skillpm.operations.pipeline.groups import group_skills  # noqa: PLC0415  (imports the resolver)
+
+        names = group_skills(read_project_files(scope, call.context), groups)
+        listing = listing.replace(skills=tuple(skill for skill in listing.skills if skill.name in names), problems=())
+    _print_listing(call, scope, listing, tokens=tokens, include_hidden=include_hidden)
+    if not groups:
+        prepare_list_answer(call, scope)
+
+
+def _print_listing(call: Invocation, scope: Scope, listing: Listing, *, tokens: bool, include_hidden: bool) -> None:
     hidden = 0
     if not include_hidden:
         listing, hidden = filter_denied(listing, load_rules(scope, call.context.settings))

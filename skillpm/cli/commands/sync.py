@@ -18,7 +18,11 @@ Examples:
   skillpm sync             install what skills.lock specifies; lock new skills
   skillpm sync --frozen    for CI: use the lockfile as is, or fail
   skillpm sync --offline   use only cached content
+  skillpm sync --group review   only the skills of this group
   skillpm sync --dry-run   show what would be done"""
+)
+@click.option(
+    "--group", "groups", multiple=True, metavar="NAME", help="Install only this group of skills.json (repeatable)."
 )
 @click.option("--inexact", is_flag=True, help="Do not remove skills that are not in the lockfile.")
 @exclude_newer_option

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from skillpm.core.git_syntax import short_commit
+from skillpm.core.names import parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
 from skillpm.formats.json_edit import set_members
@@ -19,6 +20,7 @@ from skillpm.operations.install.sibling_skills import sibling_notes
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.operations.install.whole_folders import add_includes, include_notes, parse_includes
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.groups import add_to_group
 from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
@@ -33,6 +35,7 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         sync, add = scope.command("sync", flag), scope.command("install")
         hint = f"use `{sync}` to install what is locked, or `{add}` without {flag} to add the SPEC"
         raise UsageError(f"{flag} does not allow adding a SPEC", hint=hint)
+    group = parse_skill_name(request.group) if request.group else ""
     require_project_manifest(scope, context.settings)  # before any server is contacted
     require_agent_folders(request.agents, scope, context)
     with _hint_local_path(request.specs, context.settings.working_directory):
@@ -46,6 +49,7 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
         def edit(files: ProjectFiles) -> ProjectFiles:
             files = _add_requirements(scope, context, files, additions, force=options.install.force)
             files = add_includes(files, includes)
+            files = add_to_group(files, group, names) if group else files
             return add_agents(files, request.agents) if request.agents else files
 
         before = read_project_files(scope, context)

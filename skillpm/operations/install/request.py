@@ -36,6 +36,8 @@ class InstallRequest(Value):
     index: str = ""
     # Names of the skills to install of the only SPEC.
     skills: tuple[str, ...] = ()
+    # The group of the manifest to add the skills to.
+    group: str = ""
     # Agent hosts to link from now on.
     agents: tuple[str, ...] = ()
 

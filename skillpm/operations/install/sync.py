@@ -1,5 +1,6 @@
 """`sync`: install exactly what the lockfile specifies, after locking what the manifest adds."""
 
+from skillpm.errors import UsageError
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, is_workspace_root
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
@@ -8,6 +9,8 @@ from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, chan
 def sync(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:
     """Install exactly what the lockfile specifies. With nothing to do it takes no lock and uses no network."""
     if is_workspace_root(scope):
+        if options.groups:
+            raise UsageError("--group cannot be used at the root of a workspace", hint="run it in a member")
         from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
 
         return change_workspace(scope, context, options)

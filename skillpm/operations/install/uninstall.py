@@ -21,6 +21,7 @@ from skillpm.operations.install.whole_folders import (
     select_includes,
 )
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.operations.pipeline.groups import remove_from_groups
 from skillpm.resolver.resolution import reachable_skills
 
 
@@ -64,7 +65,8 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
             text = remove_member(text, ("skills", name))
         if files.manifest_text is None:
             return files
-        return exclude_names(files.with_manifest_text(text), [*map(SkillName, names)])
+        files = remove_from_groups(files.with_manifest_text(text), names)
+        return exclude_names(files, [*map(SkillName, names)])
 
     result = change(scope, context, options.replace(install=install_options), edit)
     return result.replace(notes=(*result.notes, *exclusion_notes(before, names, dry_run=options.dry_run)))

@@ -27,6 +27,7 @@ from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
+from skillpm.operations.pipeline.groups import select_groups
 from skillpm.operations.pipeline.includes import expand_includes, explain_includes
 from skillpm.operations.pipeline.index_policy import (
     add_indexes,
@@ -122,6 +123,8 @@ class ChangeOptions(Value):
     allows_failures: bool = False
     # The URLs of repositories whose skills are listed again, for the includes that stand for all of them.
     refreshed: tuple[str, ...] = ()
+    # The groups of the manifest to install; empty for everything.
+    groups: tuple[str, ...] = ()
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -237,6 +240,8 @@ def plan_scope(
 ) -> InstallPlan:
     """Plan what a whole lockfile means for the skills directory of a scope. Raises `BlockedError`."""
     settings = context.settings
+    if options.groups:
+        options = options.replace(install=select_groups(files, lockfile, options.groups, options.install))
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
     added = user_only if options.adds_indexes and not scope.member else []
     plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
