@@ -144,7 +144,7 @@ def test_uninstall_excludes_the_skill(whole: CommandSandbox, upstream: Repositor
 removed 1; total: 1 skill in WORK/.agent-skills
 ! added pdf to `exclude` of URL in skills.json
 """)
-    assert whole.read_json("skills.json")["include"] == [{"git": "URL", "exclude": ["pdf"]}]
+    assert '[{"git": "URL", "exclude": ["pdf"]}]' in whole.add_placeholders(whole.read("skills.json"))
     for command in ("sync", "update"):
         assert whole.output(command) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 

@@ -110,7 +110,9 @@ def exclude_names(files: ProjectFiles, names: Sequence[SkillName]) -> ProjectFil
         excluded = [name for name in names if not include.excludes(name) and _stands_for(files, include, name)]
         if excluded:
             value = include.replace(exclude=(*include.exclude, *excluded)).value
-            text = set_members(files.editable_manifest, ("include", str(number)), {"exclude": value["exclude"]})
+            # A new key goes to the end, which it would not in a value whose keys happen to be sorted.
+            keys, new = (("include", str(number)), value) if include.exclude else (("include",), {str(number): value})
+            text = set_members(files.editable_manifest, keys, new)
             files = files.with_manifest_text(text)
     return files
 
