@@ -81,3 +81,14 @@ def test_diff_update_shows_what_it_adds_and_drops(project: CommandSandbox, url: 
     labels = [(skill["name"], skill["from"] != "") for skill in project.json_output("diff", "--update")["skills"]]
 
     assert labels == [("pdf", True), ("testing", False)]
+
+
+def test_diff_update_names_the_commits_of_a_moved_tag(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    project.run("install", f"{url}#v1.0.0@docx", check=True)
+    old = upstream.resolve("v1.0.0")[:7]
+    upstream.write({"skills/docx/notes.md": "More.\n"}).commit()
+    upstream.tag("v1.0.0", force=True)
+
+    first = project.run("diff", "--update", check=True).stdout.splitlines()[0]
+
+    assert first == f"docx: 1.0.0 ({old}) → 1.0.0 ({upstream.resolve('v1.0.0')[:7]})"

@@ -25,6 +25,7 @@ from skillpm.operations.inspect.file_diff import (
     read_disk_files,
     read_tree_files,
 )
+from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
 from skillpm.operations.inspect.skill_change import compare_content
 from skillpm.operations.pipeline.index_policy import refuse_unconfigured, select_upgrades
@@ -131,10 +132,12 @@ def _diff_states(
 ) -> SkillDiff:
     before = None if old is None else _read_stored_tree(scope, context, name, old)
     after = None if new is None else _read_stored_tree(scope, context, name, new)
+    # A tag that was moved has the same version at both commits.
+    labels = distinct_labels(old, new) if old and new else (version_label(old), version_label(new))
     return SkillDiff(
         name=name,
-        old_label=version_label(old),
-        new_label=version_label(new),
+        old_label=labels[0],
+        new_label=labels[1],
         files=compare_trees(before, after),
         capabilities=compare_content(before, after),
     )
