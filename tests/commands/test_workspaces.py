@@ -254,6 +254,25 @@ def test_every_manifest_must_allow_what_is_locked(
     )
 
 
+def test_lock_merges_the_members_of_both_sides(workspace: CommandSandbox, served: str) -> None:
+    workspace.write("packages/c/skills.json", required(served, "docx"))
+    workspace.run("lock", check=True)
+    whole = workspace.read("skills.lock")
+    (workspace.work / "packages/b/skills.json").rename(workspace.work / "b.json")
+    workspace.run("lock", check=True)
+    ours = workspace.read("skills.lock")
+    (workspace.work / "b.json").rename(workspace.work / "packages/b/skills.json")
+    (workspace.work / "packages/c/skills.json").rename(workspace.work / "c.json")
+    workspace.run("lock", check=True)
+    theirs = workspace.read("skills.lock")
+    (workspace.work / "c.json").rename(workspace.work / "packages/c/skills.json")
+    workspace.write("skills.lock", f"<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n")
+
+    workspace.run("lock", check=True)
+
+    assert workspace.read("skills.lock") == whole
+
+
 # Which folders are members
 
 

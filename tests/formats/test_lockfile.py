@@ -188,3 +188,11 @@ def test_a_newer_lockfile_is_rejected_whatever_its_content() -> None:
         "skills.lock",
         "upgrade skillpm: pip install --upgrade agent-skillpm",
     )
+
+
+@pytest.mark.parametrize("folder", ["", "/etc", "../x", "packages/../x", ".git/x"])
+def test_the_folder_of_a_member_is_below_the_root(folder: str) -> None:
+    document = {"version": 1, "requirements": {}, "members": {folder: {"requirements": {}}}, "skills": {}}
+
+    with pytest.raises(DocumentError, match=r"^the folder `"):
+        read_lockfile(json.dumps(document), "skills.lock")
