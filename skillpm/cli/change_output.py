@@ -72,9 +72,7 @@ def report_failures(console: Console, failures: Sequence[FailedUpdate]) -> int:
     from skillpm.cli.error_output import report_error  # noqa: PLC0415  (only after an error)
 
     for failure in () if console.as_json else failures:
-        report_error(
-            SkillpmError(describe_failure(failure), hint=failure.hint), as_json=False, color=console.uses_stderr_color
-        )
+        report_error(SkillpmError(describe_failure(failure), hint=failure.hint), as_json=False, color=console.color)
     return 1 if failures else 0
 
 

@@ -1,7 +1,6 @@
 """Console output: data goes to stdout, diagnostics go to stderr. No information is conveyed by color alone."""
 
 import json
-import os
 import sys
 import threading
 from collections.abc import Iterable
@@ -9,6 +8,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.color import STYLES, ColorChoice, Role, uses_color
 from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import HIDDEN, redact_credentials, sanitize
@@ -78,13 +78,16 @@ class TaskProgress:
 class Console:
     """Output of a command. Implements `Reporter`: shows progress and warnings."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False, verbose: int = 0, color: bool = True) -> None:
+    def __init__(
+        self, *, as_json: bool = False, quiet: bool = False, verbose: int = 0, color: ColorChoice = "auto"
+    ) -> None:
         self.as_json = as_json
         self.quiet = quiet
         self.verbose = verbose
-        color = color and "NO_COLOR" not in os.environ
-        self.uses_color = color and sys.stdout.isatty()
-        self.uses_stderr_color = color and sys.stderr.isatty()
+        self.color = color
+        self.uses_color = uses_color(sys.stdout, color)
+        self.uses_stderr_color = uses_color(sys.stderr, color)
+        self.is_terminal = sys.stdout.isatty()
         hides_progress = as_json or quiet or verbose
         self._progress = None if hides_progress else TaskProgress(is_terminal=sys.stderr.isatty())
         # What was printed so far: the descriptor, 1 or 2, and the text.
@@ -104,6 +107,18 @@ class Console:
     def print_lines(self, lines: Iterable[str]) -> None:
         """Print many unstyled lines to stdout."""
         self._print(escape_controls("\n".join(lines)))
+
+    def paint(self, text: str, role: Role) -> str:
+        """Return text as it is displayed in a role: escaped and styled, or unchanged if stdout has no color."""
+        if not self.uses_color:
+            return text
+        style = STYLES[role]
+        return click.style(escape_controls(text), **style) if style and text else escape_controls(text)
+
+    def print_painted(self, lines: Iterable[str]) -> None:
+        """Print many lines, each part of which was returned by `paint`, to stdout."""
+        text = "\n".join(lines)
+        self._print(text if self.uses_color else escape_controls(text))
 
     def print_wrapped(self, text: str, *, indent: int = 2, **style: Any) -> None:
         """Print a line to stdout, wrapped in a terminal."""
@@ -154,7 +169,7 @@ class Console:
 
     def _print(self, text: str, *, is_error: bool = False) -> None:
         self.transcript.append((2 if is_error else 1, f"{text}\n"))
-        click.echo(text, err=is_error)
+        click.echo(text, err=is_error, color=self.uses_stderr_color if is_error else self.uses_color)
 
     def _stop_progress(self) -> None:
         if self._progress is not None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 import click
 
 from skillpm import __version__
+from skillpm.cli.color import ColorChoice, uses_color
 from skillpm.cli.console import dump_json, escape_controls
 from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import format_columns, wrap_text
@@ -33,7 +34,7 @@ MAX_SEARCHED_SIZE = 5_000_000
 MAX_INLINE_NAMES = 8
 
 
-def report_error(error: Exception, *, as_json: bool, color: bool = True, command: str = "skillpm") -> int:
+def report_error(error: Exception, *, as_json: bool, color: ColorChoice = "auto", command: str = "skillpm") -> int:
     """Print an error and return the exit code.
 
     `command` is the command that was run: its help is the hint for a usage error.
@@ -121,7 +122,7 @@ def _print_error(
     exit_code: int,
     *,
     as_json: bool,
-    color: bool,
+    color: ColorChoice,
     skills: Sequence[str] = (),
 ) -> int:
     """Print message, location and hint, and the skills if the message does not name them; return `exit_code`."""
@@ -133,15 +134,15 @@ def _print_error(
         with suppress(OSError, ValueError):  # stdout is closed or full: the exit code is all that can be reported
             click.echo(dump_json({"error": value}))
         return exit_code
-    uses_color = color and sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    is_colored = uses_color(sys.stderr, color)
     names = "" if all(_is_named(name, message) for name in skills) else list_some(skills, MAX_NAMES_LISTED)
     for label, text in (("error:", message), ("  skills:", names), ("  where:", where), ("  hint:", hint)):
         if text:
             first, *rest = wrap_text(f"{label} {escape_controls(text)}", indent=len(label) + 1)
-            if uses_color and label == "error:":
+            if is_colored and label == "error:":
                 first = click.style(label, fg="red", bold=True) + first.removeprefix(label)
             with suppress(OSError, ValueError):
-                click.echo("\n".join([first, *rest]), err=True)
+                click.echo("\n".join([first, *rest]), err=True, color=is_colored)
     return exit_code
 
 

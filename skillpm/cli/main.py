@@ -115,6 +115,8 @@ ALIASES = {
 }
 # Accepted before the command too, as other tools do.
 COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
+COMMON_FLAGS |= {"--color=auto", "--color=always", "--color=never"}
+COMMON_OPTIONS = {"--project", "--color"}  # these take a value
 COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
 EXAMPLES = """\b
 Examples:
@@ -174,8 +176,8 @@ class LazyGroup(click.Group):
 def _move_leading_options(arguments: list[str]) -> list[str]:
     """Move common options from before the command to its end: `skillpm --json list` is `skillpm list --json`."""
     count = 0
-    while count < len(arguments) and (arguments[count] in COMMON_FLAGS or arguments[count] == "--project"):
-        count += 2 if arguments[count] == "--project" else 1
+    while count < len(arguments) and arguments[count] in COMMON_FLAGS | COMMON_OPTIONS:
+        count += 2 if arguments[count] in COMMON_OPTIONS else 1
     leading, rest = arguments[:count], arguments[count:]
     if not leading or not rest or rest[0].startswith("-"):
         return arguments
@@ -263,12 +265,13 @@ def _run(arguments: list[str]) -> int:
         discard_output(stdout)
         return 0
     except Exception as error:  # noqa: BLE001  (nothing above catches)
+        from skillpm.cli.color import find_color_choice  # noqa: PLC0415
         from skillpm.cli.error_output import report_error, to_output_error  # noqa: PLC0415
 
         as_json = "--json" in arguments
         if isinstance(error, OSError) and is_unwritable(stdout):
             error, as_json = to_output_error(error), False
         command = ["skillpm", *(word for word in arguments[:1] if word in {*COMMANDS, *ALIASES})]
-        color = "--no-color" not in arguments
+        color = find_color_choice(arguments)
         return report_error(error, as_json=as_json, color=color, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.color import COLOR_CHOICES
 from skillpm.cli.console import Console
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
@@ -53,7 +54,10 @@ def read_scope_flags(flags: Mapping[str, Any]) -> tuple[bool, str]:
 def create_console(flags: Mapping[str, Any]) -> Console:
     """Create the console of a command from the options for output."""
     return Console(
-        as_json=flags["as_json"], quiet=flags["quiet"], verbose=flags["verbose"], color=not flags["no_color"]
+        as_json=flags["as_json"],
+        quiet=flags["quiet"],
+        verbose=flags["verbose"],
+        color="never" if flags["no_color"] else flags["color"],
     )
 
 
@@ -99,7 +103,14 @@ output_options = combine_options(
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
     click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
     click.option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
-    click.option("--no-color", is_flag=True, help="Disable colors (also: NO_COLOR)."),
+    click.option(
+        "--color",
+        type=click.Choice(COLOR_CHOICES),
+        default="auto",
+        metavar="WHEN",
+        help="Use colors: auto (in a terminal), always or never [default: auto].",
+    ),
+    click.option("--no-color", is_flag=True, help="Disable colors: same as --color never."),
     _pass_invocation,
 )
 scope_options = combine_options(

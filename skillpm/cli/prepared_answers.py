@@ -25,7 +25,8 @@ MAX_SIZE = 1 << 26
 MISSING = "-"
 END = "end"  # missing if the file was cut off by a power failure
 # Variables that may change what these commands print. Those of an index may hold a login: nothing is prepared then.
-VARIABLES = {"HOME", "CI", "COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "LANG", "LANGUAGE", "TZ"}
+VARIABLES = {"HOME", "CI", "COLUMNS", "LINES", "TERM", "LANG", "LANGUAGE", "TZ"}
+VARIABLES |= {"NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"}
 VARIABLE_PREFIXES = ("SKILLPM_", "XDG_", "LC_", "PYTHON")
 VARIABLE_SUFFIXES = ("_HOME", "_DIR", "_FOLDER")
 INDEX_VARIABLE_PREFIX = "SKILLPM_INDEX_"

@@ -7,6 +7,7 @@ take longer than `skillpm list` itself.
 import sys
 from collections.abc import Iterator, Sequence
 
+from skillpm.cli.color import Paint, Role, unpainted
 from skillpm.core.text import sanitize
 
 MIN_WIDTH, MAX_WIDTH = 40, 160
@@ -101,44 +102,72 @@ def _split_wide_chars(word: str) -> Iterator[str]:
         yield run
 
 
-def format_skills(rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
+def paint_row(cells: Sequence[str], widths: Sequence[int], roles: Sequence[Role], paint: Paint) -> str:
+    """Return sanitized cells as one line: padded to widths, each in its role, with two spaces between them."""
+    padding = (" " * (width - display_width(cell)) for cell, width in zip(cells, widths, strict=True))
+    painted = (paint(cell, role) + end for cell, role, end in zip(cells, roles, padding, strict=True))
+    return "  ".join(painted).rstrip()
+
+
+def format_skills(
+    rows: Sequence[tuple[Sequence[str], str]],
+    *,
+    header: Sequence[str] = (),
+    roles: Sequence[Role] = ("name", "plain", "detail"),
+    paint: Paint = unpainted,
+) -> Iterator[str]:
     """Lay out skills, a line each: sanitized cells, the first of which is the name, and an untrusted description.
 
     The description is truncated. A long name is printed above the rest of its row, never cut, since users copy it.
+    Columns that are empty are left out. `header` and `roles` are for the cells.
     """
-    widths = [max(map(display_width, column)) for column in zip(*(cells for cells, _ in rows), strict=True)]
+    columns = zip(*(cells for cells, _ in rows), strict=True)
+    widths = [max(map(display_width, column)) for column in columns]
+    used = [number for number, width in enumerate(widths) if width]
+    widths = [
+        max(width, display_width(title)) for width, title in zip(widths, header or [""] * len(widths), strict=True)
+    ]
     widths[0] = min(widths[0], MAX_LISTED_NAME_WIDTH)
+    widths, roles = [widths[number] for number in used], [*(roles[number] for number in used), "plain"]
+    if header:
+        titles = [*(header[number] for number in used), "description"]
+        yield paint_row(titles, [*widths, 0], ["header"] * len(titles), paint)
+    description_width = max(MIN_DESCRIPTION_WIDTH, line_width() - sum(width + 2 for width in widths))
     for cells, description in rows:
-        row = [*cells]
+        row = [cells[number] for number in used]
         if display_width(row[0]) > widths[0]:
-            yield row[0]
+            yield paint(row[0], roles[0])
             row[0] = ""
-        head = "".join(f"{pad(cell, width)}  " for cell, width in zip(row, widths, strict=True) if width)
-        yield (head + truncate(description, max(MIN_DESCRIPTION_WIDTH, line_width() - display_width(head)))).rstrip()
+        yield paint_row([*row, truncate(description, description_width)], [*widths, 0], roles, paint)
 
 
-def format_table(rows: Sequence[Sequence[str]], *, indent: int = 2) -> Iterator[str]:
-    """Lay out rows, the first of which is the header, as a table; yields the lines.
+def format_table(
+    rows: Sequence[Sequence[str]], *, roles: Sequence[Role] = (), paint: Paint = unpainted
+) -> Iterator[str]:
+    """Lay out rows, the first of which is the header, as a table; yields the lines. `roles` are those of the columns.
 
     A first cell that is too long is printed on a line of its own, above the rest of its row. If the other columns leave
     no room for a first column, each row is printed as its first cell and, below it, a line for each other cell.
     """
+    roles = roles or ["plain"] * len(rows[0])
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    widest, widths[0] = widths[0], min(widths[0], line_width() - sum(width + indent for width in widths[1:]))
+    widest, widths[0] = widths[0], min(widths[0], line_width() - sum(width + 2 for width in widths[1:]))
     if widths[0] < min(widest, MIN_NAME_WIDTH):
-        yield from _format_stacked(rows[0], rows[1:])
+        yield from _format_stacked(rows[0], rows[1:], roles, paint)
         return
-    for name, *cells in rows:
+    yield paint_row(rows[0], widths, ["header"] * len(widths), paint)
+    for name, *cells in rows[1:]:
         is_long = display_width(name) > widths[0]
         if is_long:
-            yield name
-        row = ["" if is_long else name, *cells]
-        yield (" " * indent).join(map(pad, row, widths)).rstrip()
+            yield paint(name, roles[0])
+        yield paint_row(["" if is_long else name, *cells], widths, roles, paint)
 
 
-def _format_stacked(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _format_stacked(
+    header: Sequence[str], rows: Sequence[Sequence[str]], roles: Sequence[Role], paint: Paint
+) -> Iterator[str]:
     width = max(map(display_width, header[1:]))
     for row in rows:
-        yield row[0]
-        for title, cell in zip(header[1:], row[1:], strict=True):
-            yield f"  {pad(title, width)}  {cell}"
+        yield paint(row[0], roles[0])
+        for title, cell, role in zip(header[1:], row[1:], roles[1:], strict=True):
+            yield f"  {paint_row([title, cell], [width, 0], ['detail', role], paint)}"

@@ -6,6 +6,7 @@ import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
 from commands.test_skill_chooser import run_in_terminal
 from kit import Repository, make_skill, prefix_paths
+from kit.sandbox import Environment
 from rich.cells import cell_len
 
 LONG = "a-name-that-is-a-good-deal-longer-than-thirty-two-letters"
@@ -115,13 +116,14 @@ def test_lines_with_wide_characters_fit_80_columns(
         prefix_paths("skills/wenjian", make_skill("wenjian", WIDE)) | prefix_paths("skills/pdf", make_skill("pdf"))
     ).commit()
     project.redirect_git("https://github.com/acme/wide", upstream.file_url)
-    listed = project.run("install", "acme/wide", "--list", check=True).stdout.splitlines()
-    _, prompted = run_in_terminal(project, ["wenjian"], "install", "acme/wide", env={"COLUMNS": "80", "TERM": "dumb"})
+    terminal: Environment = {"COLUMNS": "80", "TERM": "dumb"}
+    _, listed = run_in_terminal(project, [], "install", "acme/wide", "--list", env=terminal)
+    _, prompted = run_in_terminal(project, ["wenjian"], "install", "acme/wide", env=terminal)
 
     details = project.run("show", "wenjian", check=True).stdout.splitlines()
     short = {words: project.run(words, check=True).stdout.splitlines() for words in ("list", "discover")}
 
-    for lines in (listed, prompted.splitlines(), *short.values()):
+    for lines in (listed.splitlines(), prompted.splitlines(), *short.values()):
         (line,) = (line for line in lines if "处理" in line)
         assert 77 <= cell_len(line) <= 80
         assert line.endswith("…")
@@ -141,10 +143,10 @@ def test_available_skills_are_listed_with_their_whole_name(
     ).commit()
     scene.redirect_git("https://github.com/acme/long", upstream.file_url)
 
-    output = scene.create_project().run("install", "acme/long", "--list", check=True).stdout
+    _, shown = run_in_terminal(scene.create_project(), [], "install", "acme/long", "--list", env={"COLUMNS": "80"})
 
     description = "Tells a long story about what it is for, whic…"
-    assert output.splitlines() == [LONG, f"{'':32}  {description}", f"{'pdf':32}  {description}"]
+    assert shown.splitlines()[:3] == [LONG, f"{'':32}  {description}", f"{'pdf':32}  {description}"]
 
 
 def test_show_wraps_long_lines(project: CommandSandbox) -> None:

@@ -42,7 +42,8 @@ def command(call: Invocation, show_all: bool) -> None:  # noqa: FBT001  (a flag 
         if shared and len(row + shared) > line_width():  # on a line of its own, aligned with the folders
             call.console.print_line(row)
             row = " " * (id_width + 7)
-        call.console.print_line((row + shared).rstrip())
+        style = {"fg": "green"} if state == "linked" else {}
+        call.console.print_line((row + shared).rstrip(), **style)
     if not rows:
         call.console.print_message("no agent hosts found; `skillpm agents --all` lists all supported hosts")
     elif not any(agent.is_linked or agent.shared_with for agent in rows):

@@ -220,7 +220,10 @@ def _print_available_skills(invocation: Invocation, request: InstallRequest) -> 
         return
     listed = [(sanitize(skill.name, 64), skill.description) for skill in skills]
     if sys.stdout.isatty() and not invocation.console.verbose:
-        invocation.console.print_lines(format_skills([([name], description) for name, description in listed]))
+        lines = format_skills(
+            [([name], description) for name, description in listed], roles=("name",), paint=invocation.console.paint
+        )
+        invocation.console.print_painted(lines)
     else:
         width = max((len(name) for name, _ in listed), default=0)
         for name, description in listed:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skillpm.cli.answer_preparation import prepare_list_answer
+from skillpm.cli.color import Paint, unpainted
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import (
     MAX_LISTED_NAME_WIDTH,
@@ -71,7 +72,10 @@ def _print_listing(call: Invocation, scope: Scope, listing: Listing, *, tokens: 
     if listing.is_pending:
         call.console.print_message("a change is in progress or was interrupted; this is the state after it")
     if listing.skills:
-        call.console.print_lines(_format_token_costs(listing) if tokens else _format_lines(listing))
+        paint = call.console.paint if call.console.uses_color else unpainted
+        has_header = call.console.is_terminal
+        lines = _format_token_costs(listing, paint) if tokens else _format_lines(listing, paint, has_header=has_header)
+        call.console.print_painted(lines)
     for problem in listing.problems:
         call.console.warn(problem)
     if count := sum(skill.state == "locked" for skill in listing.skills):
@@ -132,13 +136,13 @@ def _to_json(listing: Listing, *, tokens: bool) -> dict[str, Any]:
     return value
 
 
-def _format_token_costs(listing: Listing) -> Iterator[str]:
+def _format_token_costs(listing: Listing, paint: Paint) -> Iterator[str]:
     """Format a table of token costs: name and description at each start of a host, and the body when loaded."""
     rows = [(sanitize(skill.name, 64), startup_tokens(skill), body_tokens(skill)) for skill in listing.skills]
     width = max(len("at start"), *(len(name) for name, _, _ in rows))
-    yield f"{'':{width}}  at start  when loaded"
+    yield paint(f"{'':{width}}  at start  when loaded", "header")
     for name, start, body in rows:
-        yield f"{name:{width}} {start:9} {body:12}"
+        yield f"{paint(name, 'name')}{' ' * (width - len(name))} {start:9} {body:12}"
     yield f"{'':{width}} {sum(start for _, start, _ in rows):9} {sum(body for _, _, body in rows):12}"
 
 
@@ -161,19 +165,24 @@ def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
     }
 
 
-def _format_lines(listing: Listing) -> Iterator[str]:
+def _format_lines(listing: Listing, paint: Paint, *, has_header: bool) -> Iterator[str]:
     width = line_width()
     rows = [(sanitize(skill.name), sanitize(display_version(skill), 12), skill) for skill in listing.skills]
     name_width = min(MAX_LISTED_NAME_WIDTH, max(len(name) for name, _, _ in rows))
     version_width = max(len(version) for _, version, _ in rows)
+    if has_header:
+        name_width, version_width = max(name_width, len("name")), max(version_width, len("version"))
+        yield paint(f"{'name':{name_width}} {'version':{version_width}}  description", "header")
     for name, version, skill in rows:
         state = "" if skill.state == "installed" else f"[{skill.state}] "
         state += f"[lock: {sanitize(skill.locked_version, 20)}] " if skill.locked_version else ""
-        head = f"{name:{name_width}} {version:{version_width}}  {state}"
-        if len(name) > name_width:  # the description goes on the next line, aligned with the others
-            yield f"{name} {version}  {state}".rstrip()
-            head = " " * (name_width + version_width + 3)
-        if description := truncate(skill.entry["description"], max(MIN_DESCRIPTION_WIDTH, width - display_width(head))):
-            yield head + description
-        elif len(name) <= name_width:
+        is_long = len(name) > name_width  # the description goes on the next line, aligned with the others
+        label = f"{'' if is_long else ' ' * (name_width - len(name))} {version:{0 if is_long else version_width}}  "
+        indent = name_width + version_width + 3 if is_long else display_width(name + label + state)
+        description = truncate(skill.entry["description"], max(MIN_DESCRIPTION_WIDTH, width - indent))
+        head = paint(name, "name") + label + paint(state, "notice")
+        if is_long:
             yield head.rstrip()
+            head = " " * indent
+        if description or not is_long:
+            yield (head + paint(description, "plain")).rstrip()

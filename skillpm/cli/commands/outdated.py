@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skillpm.cli.change_options import exclude_newer_option, fetch_options
+from skillpm.cli.color import Role
 from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_table
 from skillpm.core.text import sanitize
@@ -36,7 +37,8 @@ def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  #
         rows += [
             (it.name, sanitize(it.current, 40), sanitize(it.compatible, 60), sanitize(it.latest, 60)) for it in outdated
         ]
-        call.console.print_lines(format_table(rows))
+        roles: tuple[Role, ...] = ("name", "detail", "good", "plain")
+        call.console.print_painted(format_table(rows, roles=roles, paint=call.console.paint))
         for it in outdated:
             for note in (it.moved_ref, it.reason, it.error and f"could not be checked: {it.error}"):
                 if note:

@@ -55,7 +55,8 @@ def command(call: Invocation, words: tuple[str, ...], limit: int, index: str, *,
                 ([sanitize(it.entry.name, 64), sanitize(it.entry.version, 12), _source_label(it)], it.entry.description)
                 for it in results.results
             ]
-            call.console.print_lines(format_skills(rows))
+            header = ("name", "version", "from") if call.console.is_terminal else ()
+            call.console.print_painted(format_skills(rows, header=header, paint=call.console.paint))
         _print_notes(call, query, results, includes_indexes=not installed)
     return 1 if any(index.database is None for index in results.searched_indexes) else 0
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from skillpm.cli.color import Paint
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.inspect.dependency_tree import DependencyNode, build_dependency_tree
@@ -26,9 +27,8 @@ def command(call: Invocation, names: tuple[str, ...]) -> None:
         call.console.print_json({"roots": [_to_json(root) for root in roots]})
         return
     for root in roots:
-        call.console.print_line(_format_node(root))
-        for line in _format_lines(root.dependencies, ""):
-            call.console.print_line(line)
+        paint = call.console.paint
+        call.console.print_painted([_format_node(root, paint), *_format_lines(root.dependencies, "", paint)])
     if not roots:
         call.console.print_message("no skills are required here")
 
@@ -44,16 +44,17 @@ def _to_json(node: DependencyNode) -> dict[str, Any]:
     return {**value, **include, **({"repeated": True} if node.is_repeated else {})}
 
 
-def _format_lines(nodes: Sequence[DependencyNode], indent: str) -> Iterator[str]:
+def _format_lines(nodes: Sequence[DependencyNode], indent: str, paint: Paint) -> Iterator[str]:
     for number, node in enumerate(nodes, 1):
         is_last = number == len(nodes)
-        yield f"{indent}{'└── ' if is_last else '├── '}{_format_node(node)}"
-        yield from _format_lines(node.dependencies, indent + ("    " if is_last else "│   "))
+        yield paint(f"{indent}{'└── ' if is_last else '├── '}", "detail") + _format_node(node, paint)
+        yield from _format_lines(node.dependencies, indent + ("    " if is_last else "│   "), paint)
 
 
-def _format_node(node: DependencyNode) -> str:
+def _format_node(node: DependencyNode, paint: Paint) -> str:
     versions = node.requirement if isinstance(node.requirement, str) and node.requirement != "*" else ""
     requirement = f"({sanitize(versions, 80)})" if versions else ""
     include = f"[{sanitize(node.include, 120)}]" if node.include else ""
-    parts = [node.name, sanitize(node.version, 60), requirement, include, "(*)" * node.is_repeated]
+    notes = " ".join(part for part in (requirement, include, "(*)" * node.is_repeated) if part)
+    parts = (paint(node.name, "name"), paint(sanitize(node.version, 60), "plain"), paint(notes, "detail"))
     return " ".join(part for part in parts if part)
