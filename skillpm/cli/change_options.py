@@ -8,6 +8,7 @@ import click
 
 from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.errors import UsageError
+from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
@@ -61,6 +62,11 @@ change_options = combine_options(
     click.option("--force", is_flag=True, help="Replace or remove conflicting files, after backing them up."),
     lock_timeout_option,
 )
+# For commands that install new content.
+merge_options = combine_options(
+    click.option("--merge", is_flag=True, help="Merge your edits into new content, and stop where they overlap."),
+    click.option("--conflicts", is_flag=True, help="With --merge, write conflict marks where they overlap."),
+)
 lock_policy_options = combine_options(
     click.option("--locked", is_flag=True, help="Fail if the lockfile is not up to date."),
     click.option("--frozen", is_flag=True, help="Use the lockfile as is, without resolving."),
@@ -73,6 +79,11 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
     locked, frozen = flags.get("locked", False), flags.get("frozen", False)
     if locked and frozen:
         raise UsageError("--locked and --frozen cannot be used together")
+    merges, marks = flags.get("merge", False), flags.get("conflicts", False)
+    if marks and not merges:
+        raise UsageError("--conflicts requires --merge")
+    if merges and flags.get("force"):
+        raise UsageError("--merge and --force cannot be used together")
     is_from_ci = locked_in_ci and invocation.context.settings.ci and not (locked or frozen)
     return ChangeOptions(
         lock_policy=LockPolicy(locked=locked or is_from_ci, frozen=frozen, is_from_ci=is_from_ci),
@@ -80,6 +91,8 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
             keep=flags.get("keep", ()),
             force=flags.get("force", False),
             inexact=flags.get("inexact", False),
+            edits=EditPolicy(default="merge" if merges else None),
+            allows_marks=marks,
             command=join(["skillpm", *(click.get_current_context().obj or ())]),
         ),
         dry_run=flags.get("dry_run", False),

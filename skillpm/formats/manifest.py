@@ -14,6 +14,7 @@ from skillpm.core.suggestions import closest_matches
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 
 FORMAT = 1
@@ -21,7 +22,7 @@ SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
     "$schema", "name", "skills", "include", "groups", "members", "indexes", "agents", "disabled", "permissions",
-    "overrides", "exclude-newer",
+    "overrides", "exclude-newer", "edits",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
@@ -49,6 +50,7 @@ class Manifest(Value):
     overrides: Mapping[SkillName, Any] = EMPTY_MAPPING
     indexes: tuple[ConfiguredIndex, ...] = ()
     exclude_newer: str = ""
+    edits: EditPolicy = EditPolicy()
     # Patterns of the folders of members: only in the root manifest of a workspace.
     members: tuple[str, ...] = ()
     unknown_keys: tuple[str, ...] = ()
@@ -119,6 +121,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         indexes=read_indexes(top.get("indexes")),
         exclude_newer=top.text_or("exclude-newer"),
         groups={str(name): members for name, members in read_by_name(top.get("groups"), _read_group).items()},
+        edits=read_edit_policy(top.get("edits")),
         members=_read_member_patterns(top.get("members")),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )

@@ -10,6 +10,7 @@ from skillpm.core.suggestions import closest_matches, did_you_mean
 from skillpm.core.text import is_encodable, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, UsageError
+from skillpm.formats.edit_policy import ALL_SKILLS, EDIT_MODES
 from skillpm.formats.host_profile import HostProfile, read_profile
 from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 from skillpm.formats.manifest import ACTIONS
@@ -40,7 +41,7 @@ def read_config(text: str, file: str) -> UserConfig:
     )
 
 
-KeyKind = Literal["texts", "age", "flag", "index", "action"]
+KeyKind = Literal["texts", "age", "flag", "index", "action", "mode"]
 FIXED_KEYS: dict[str, KeyKind] = {
     "agents": "texts",
     "exclude-newer": "age",
@@ -48,8 +49,13 @@ FIXED_KEYS: dict[str, KeyKind] = {
     "discovery.disable-claude-paths": "flag",
     "skills.enabled": "flag",
 }
-OPEN_GROUPS: dict[str, KeyKind] = {"indexes": "index", "permissions": "action", "permissions-for": "action"}
-KEY_PATTERNS = ("indexes.NAME.url", "permissions.PATTERN", "permissions-for.PROFILE.PATTERN")
+OPEN_GROUPS: dict[str, KeyKind] = {
+    "indexes": "index",
+    "permissions": "action",
+    "permissions-for": "action",
+    "edits": "mode",
+}
+KEY_PATTERNS = ("indexes.NAME.url", "permissions.PATTERN", "permissions-for.PROFILE.PATTERN", "edits.NAME")
 BOOLEAN_WORDS = {
     **dict.fromkeys(["true", "yes", "on", "1"], True),
     **dict.fromkeys(["false", "no", "off", "0"], False),
@@ -85,6 +91,8 @@ def parse_key(text: str) -> ConfigKey:
     if group == "indexes" and is_skill_name(rest.removesuffix(".url")):
         name = rest.removesuffix(".url")
         return ConfigKey(text=f"indexes.{name}.url", path=("indexes", name), kind="index")
+    if group == "edits" and (is_skill_name(rest) or rest == ALL_SKILLS):
+        return ConfigKey(text=text, path=(group, rest), kind="mode")
     if group == "permissions" and rest:
         return ConfigKey(text=text, path=(group, rest), kind="action")
     profile, _, pattern = rest.partition(".")
@@ -122,9 +130,10 @@ def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
         if word.lower() not in BOOLEAN_WORDS:
             raise UsageError(f"`{key.text}` must be true or false, not `{sanitize(word, 60)}`")
         return BOOLEAN_WORDS[word.lower()]
-    if key.kind == "action" and word not in ACTIONS:
-        actions = f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}"
-        raise UsageError(f"`{key.text}` must be {actions}, not `{sanitize(word, 60)}`")
+    choices = {"action": ACTIONS, "mode": EDIT_MODES}.get(key.kind)
+    if choices and word not in choices:
+        shown = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise UsageError(f"`{key.text}` must be {shown}, not `{sanitize(word, 60)}`")
     if key.kind == "age":
         parse_cutoff(word, now)
     return parse_index(key, word).url if key.kind == "index" else word

@@ -10,12 +10,15 @@ from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.formats.edit_policy import EditMode, EditPolicy
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, PathPin, Pin, summarize_pin
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.disk_state import FileChange, InstalledState
 
 UNMANAGED_REASON = "a folder that skillpm did not create"
+KEPT_REASON = "edited; kept, as `edits` says"
+MERGED_REASON = "your edits merged; backed up first"
 MODES_RESTORED_REASON = "executable bits restored"
 Verb = Literal["add", "update", "remove", "keep", "relink", "blocked"]
 
@@ -35,6 +38,8 @@ class Action(Value):
     changes: tuple[FileChange, ...] = ()
     # How the finished action is reported, if `verb` alone does not say it.
     outcome: str = ""
+    # Local edits are merged into the new content.
+    merges: bool = False
 
 
 class InstallOptions(Value):
@@ -58,6 +63,10 @@ class InstallOptions(Value):
     command: str = ""
     # An edited skill blocks the command only if its locked state changes.
     tolerates_edits: bool = False
+    # What happens to local edits, unless `keep` or `force` decides.
+    edits: EditPolicy = EditPolicy()
+    # Merged files may have conflict marks.
+    allows_marks: bool = False
 
 
 def plan_actions(
@@ -176,10 +185,34 @@ def _plan_wanted(
         return _keep_action(name, old_version, state).replace(
             outcome="kept" if name in (options.selected or ()) else ""
         )
+    mode = find_edit_mode(name, old, state, options)
+    if mode == "keep" or (mode == "merge" and _has_same_content(old, wanted)):
+        kept = _keep_action(name, old_version, state)
+        return kept.replace(reason=KEPT_REASON) if mode == "keep" else kept.replace(outcome="")
+    if mode == "merge":
+        reason = "; ".join(filter(None, [_describe_update(old, wanted), MERGED_REASON]))
+        return Action(
+            verb="update",
+            name=name,
+            old_version=old_version,
+            new_version=new_version,
+            reason=reason,
+            needs_backup=True,
+            changes=state.changes,
+            merges=True,
+        )
     verb: Verb = "add" if old is None else "update"
     action = _block_or_replace(verb, name, (old_version, new_version), state, options)
     update = _describe_update(old, wanted) if action.needs_backup and not is_unchanged else ""
     return action.replace(reason=f"{update}; {action.reason}") if update else action
+
+
+def find_edit_mode(
+    name: SkillName, installed: InstalledSkill | None, state: InstalledState, options: InstallOptions
+) -> EditMode:
+    """Return what happens to the local edits of a skill; to anything but edited files: `block`."""
+    is_edited = state.kind == "edited" and state.digest is not None and installed is not None and bool(installed.digest)
+    return options.edits.find_mode(name) if is_edited and not options.force else "block"
 
 
 def _plan_unselected(name: SkillName, old: InstalledSkill | None, state: InstalledState) -> Action:

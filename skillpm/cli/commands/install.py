@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
+from skillpm.cli.change_options import (
+    build_change_options,
+    change_options,
+    exclude_newer_option,
+    lock_policy_options,
+    merge_options,
+)
 from skillpm.cli.change_output import print_change
 from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.console import Console
@@ -110,6 +116,7 @@ Examples:
 @exclude_newer_option
 @yes_option
 @lock_policy_options
+@merge_options
 @change_options
 def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None:  # noqa: FBT001  (a flag)
     """Add skills to skills.json and install them.

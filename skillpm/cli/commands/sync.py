@@ -4,7 +4,13 @@ from functools import partial
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, lock_policy_options
+from skillpm.cli.change_options import (
+    build_change_options,
+    change_options,
+    exclude_newer_option,
+    lock_policy_options,
+    merge_options,
+)
 from skillpm.cli.change_output import print_change
 from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
@@ -28,6 +34,7 @@ Examples:
 @exclude_newer_option
 @yes_option
 @lock_policy_options
+@merge_options
 @change_options
 def command(call: Invocation) -> None:
     """Install exactly what the lockfile specifies.

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option
+from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, merge_options
 from skillpm.cli.change_output import describe_failure, print_change, report_failures
 from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
@@ -30,6 +30,7 @@ Examples:
 )
 @exclude_newer_option
 @yes_option
+@merge_options
 @change_options
 def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int:
     """Update skills to the newest that skills.json allows: versions in range, branch heads, moved tags."""

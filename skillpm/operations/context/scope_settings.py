@@ -6,6 +6,7 @@ from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, parse_cutoff
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
+from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.manifest import Manifest
 from skillpm.settings import Settings
 
@@ -42,3 +43,8 @@ def find_strictest_cutoff(manifest: Manifest, settings: Settings) -> tuple[JsonN
     ]
     effective = [pair for pair in cutoffs if pair[1].moment] or cutoffs[:1]
     return min(effective, key=lambda pair: pair[1].moment, default=(None, NO_CUTOFF))
+
+
+def read_edit_policies(manifest: Manifest, settings: Settings) -> EditPolicy:
+    """Return what happens to local edits in a scope: what the manifest says, then `config.toml`."""
+    return manifest.edits.over(read_edit_policy(read_user_setting(settings, "edits")))

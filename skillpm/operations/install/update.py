@@ -8,11 +8,15 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.fetchers.base import variant_of
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.installer.actions import version_label
+from skillpm.installer.actions import InstallOptions, find_edit_mode, version_label
+from skillpm.installer.disk_state import read_installed_states
+from skillpm.installer.layout import load_receipt
+from skillpm.installer.stat_cache import read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, is_workspace_root
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_settings import read_edit_policies
 from skillpm.operations.inspect.excluded_commits import find_excluded_commits
 from skillpm.operations.inspect.held_back import no_update_messages
 from skillpm.operations.inspect.yanked import find_yanked
@@ -40,7 +44,8 @@ def update(
 
     def find_upgrades(files: ProjectFiles) -> Collection[SkillName]:
         selected = select_upgrades(scope, files, context.settings, names)
-        return [name for name in selected if name not in options.install.keep]
+        kept = {*options.install.keep, *_find_kept_edits(scope, context, files, options.install)}
+        return [name for name in selected if name not in kept]
 
     refreshed = () if names else (EVERY_REPOSITORY,)
     options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed)
@@ -59,6 +64,19 @@ def update(
     return result.replace(
         warnings=tuple(context.reporter.warnings), notes=(*result.notes, *notes, *reasons), updates=tuple(updates)
     )
+
+
+def _find_kept_edits(
+    scope: Scope, context: Context, files: ProjectFiles, options: InstallOptions
+) -> Collection[SkillName]:
+    """Return the edited skills that stay as they are, as `edits` says."""
+    policy = options.edits.over(read_edit_policies(files.manifest, context.settings))
+    if "keep" not in {policy.default, *policy.by_name.values()}:
+        return ()
+    installed, stat_cache = load_receipt(scope.layout).skills, read_stat_cache(scope.layout.stat_cache)
+    states = read_installed_states(scope.layout.directory, installed, installed, stat_cache)
+    options = options.replace(edits=policy)
+    return [name for name, state in states.items() if find_edit_mode(name, installed[name], state, options) == "keep"]
 
 
 def _describe_updates(context: Context, result: ChangeResult, *, with_files: bool) -> "list[SkillChange]":

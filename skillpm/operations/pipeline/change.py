@@ -24,6 +24,7 @@ from skillpm.operations.context.project_files import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_settings import read_edit_policies
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
@@ -244,7 +245,9 @@ def plan_scope(
         options = options.replace(install=select_groups(files, lockfile, options.groups, options.install))
     user_only = find_user_only_indexes(scope, settings, files, lockfile)
     added = user_only if options.adds_indexes and not scope.member else []
-    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, options.install)
+    edits = options.install.edits.over(read_edit_policies(files.manifest, settings))
+    install = options.install.replace(edits=edits)
+    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, install)
     _report_warnings(context, plan)
     raise_if_blocked(
         scope, plan.actions, plan.links, {*files.whole_lockfile.skills, *plan.receipt.skills}, options.install

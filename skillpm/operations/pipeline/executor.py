@@ -7,6 +7,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.installer.links.link_planner import LinkPlan
+from skillpm.installer.merge_versions import remove_versions
 from skillpm.installer.staging import FsyncQueue, SkillContent, prepare_staging, stage_skill
 from skillpm.installer.stat_cache import FileStat, to_file_stat, write_stat_cache
 from skillpm.installer.transaction import ChangeSet, commit
@@ -59,7 +60,8 @@ def execute(scope: Scope, context: Context, change: PlannedChange) -> None:
     file_stats: dict[str, Mapping[str, FileStat]] = {}
     fsync_queue = FsyncQueue(fsync=fsync)
     for name, skill in change.new_skills.items():
-        file_stats[name] = stage_skill(scope.layout, name, skill.content)
+        stats = stage_skill(scope.layout, name, skill.content)
+        file_stats[name] = {} if skill.is_edited else stats  # which vouch for installed content only
         fsync_queue.add(os.path.join(scope.layout.staging, name))
     fsync_queue.wait()
     moves = change.moves.replace(
@@ -68,6 +70,7 @@ def execute(scope: Scope, context: Context, change: PlannedChange) -> None:
         staged_digests={name: skill.digest for name, skill in change.new_skills.items()},
     )
     commit(target, moves, documents, context.reporter.warn)
+    remove_versions(scope.layout, [*change.new_skills])
     if change.registry is not None:
         change.registry.file_stats.update(file_stats)
         record_file_stats(scope, change.registry)

@@ -46,11 +46,17 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         raise OfflineError(missing, skills=[description.partition(" (")[0] for description in missing])
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
-    new_skills = {
-        name: NewSkill(content=content, needs_backup=needs_backup[name], digest=locked[name].digest or "")
-        for name, content in contents.items()
-    }
     _check_versions(scope, plan, contents)
+    merged = _merge_edits(scope, context, plan, contents)
+    new_skills = {}
+    for name, content in contents.items():
+        digest = merged[name].digest if name in merged else locked[name].digest or ""
+        new_skills[name] = NewSkill(
+            content=merged.get(name, content),
+            needs_backup=needs_backup[name],
+            is_edited=name in merged and digest != locked[name].digest,
+            digest=digest,
+        )
     installed = {name: _installed_skill(locked[name], content) for name, content in contents.items()}
     receipt = plan.new_receipt.replace(skills={**plan.new_receipt.skills, **installed})
     removals = {action.name: action.needs_backup for action in plan.actions if action.verb == "remove"}
@@ -67,6 +73,19 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         registry=registry,
         documents=plan.documents,
     )
+
+
+def _merge_edits(
+    scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
+) -> Mapping[SkillName, FileTree]:
+    """Return the content of the skills whose local edits are merged. Raises `BlockedError`."""
+    names = {action.name for action in plan.actions if action.merges}
+    new = {name: content for name, content in contents.items() if name in names and isinstance(content, FileTree)}
+    if not new:
+        return {}
+    from skillpm.operations.pipeline.edit_merge import merge_edits  # noqa: PLC0415  (starts git)
+
+    return merge_edits(scope, context, plan, new, with_marks=plan.allows_marks)
 
 
 def _read_content(

@@ -55,6 +55,8 @@ class InstallPlan(Value):
     unrecorded: BuildResult | None = None
     # Indexes that this change adds to the manifest.
     added_indexes: tuple[ConfiguredIndex, ...] = ()
+    # Merged files may have conflict marks.
+    allows_marks: bool = False
     # The skills that could not be upgraded, which this change leaves as they are locked.
     failures: tuple[FailedUpdate, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -232,6 +234,7 @@ def plan_install(
         disk=disk,
         actions=actions,
         links=links,
+        allows_marks=options.allows_marks,
         unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, whole, (receipt, after), registry),
         warnings=(*registry.warnings, *invalid_names, *links.warnings),
