@@ -247,6 +247,7 @@ class ManySkillsError(SkillpmError):
             hint=f"select one with `{example}`, or install all with `--all`",
         )
         self.spec = spec
+        self.display_spec = display_spec
         self.example = example
         self.choices = tuple(choices)
 

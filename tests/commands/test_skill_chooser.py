@@ -49,6 +49,9 @@ def run_in_terminal(
         (["2"], ["pdf"]),
         (["docx"], ["docx"]),
         (["1, pdf"], ["docx", "pdf"]),
+        (["1-2"], ["docx", "pdf"]),
+        (["READS files", "all"], ["pdf"]),
+        (["xls", "2-9", "pdf"], ["pdf"]),
         (["all"], ["docx", "pdf"]),
         (["7", "pdf"], ["pdf"]),
     ],
@@ -94,8 +97,31 @@ def test_no_answer_changes_nothing(forge: CommandSandbox) -> None:
     code, shown = run_in_terminal(forge, [""], "install", "acme/skills")
 
     assert code == 1
-    assert shown.splitlines()[-2].endswith("error: `acme/skills` contains 2 skills: docx, pdf")
+    assert shown.splitlines()[-2].endswith("error: no skill of `acme/skills` was chosen; nothing was changed")
     assert forge.full_snapshot == before
+
+
+def test_many_skills_are_searched_and_never_fill_more_than_the_terminal(
+    project: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    many = Repository.create(tmp_path_factory.mktemp("many"))
+    files: dict[str, bytes] = {}
+    for number in range(1, 61):
+        files |= prefix_paths(f"skills/s{number:02}", make_skill(f"s{number:02}", f"Does thing {number}."))
+    many.write(files).commit()
+    project.redirect_git("https://github.com/acme/many", many.file_url)
+
+    answers = ["99", "nothing like it", "thing 5", "51-52, s07"]
+    code, shown = run_in_terminal(project, answers, "install", "acme/many", env={"LINES": "12", "COLUMNS": "80"})
+
+    assert code == 0, shown
+    lines = shown.splitlines()
+    start = lines.index("   1  s01  Does thing 1.")
+    assert lines[start + 7 : start + 9] == ["   8  s08  Does thing 8.", "and 52 more skills: type a word to search for"]
+    assert "`99` is not in this list: numbers are 1 to 60" in shown
+    assert "no skill matches `nothing like it`" in shown
+    assert "  52  s52  Does thing 52.\nand 7 more skills: type a word to search for\n" in shown
+    assert list(project.read_json("skills.json")["skills"]) == ["s07", "s51", "s52"]
 
 
 def test_with_json_there_is_no_prompt(forge: CommandSandbox) -> None:

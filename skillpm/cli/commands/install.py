@@ -16,9 +16,9 @@ from skillpm.cli.change_options import (
 )
 from skillpm.cli.change_output import print_change
 from skillpm.cli.confirmation import run_confirmed, yes_option
-from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.cli.repeated_values import RepeatedValues, split_values
+from skillpm.cli.skill_chooser import choose_skills
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
@@ -161,34 +161,10 @@ def _install(invocation: Invocation, scope: Scope, request: InstallRequest) -> C
             run = partial(install, scope, invocation.context, request)
             return run_confirmed(invocation, options, run)
         except ManySkillsError as error:
-            names = _choose_skills(invocation.console, error)
+            names = choose_skills(invocation.console, error)
             if not names:
                 raise
             request = request.replace(selection={**request.selection, error.spec: tuple(names)})
-
-
-def _choose_skills(console: Console, error: ManySkillsError) -> list[str]:
-    """Prompt for the skills to install and return their names; none with `--json` or without a terminal."""
-    if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return []
-    names = [name for name, _, _ in error.choices]
-    rows = [
-        ([f"{number:4}  {sanitize(name, 40)}"], description)
-        for number, (name, _, description) in enumerate(error.choices, 1)
-    ]
-    console.print_lines(format_skills(rows))
-    while True:
-        answer = click.prompt(
-            "Which skills? Numbers or names, separated by spaces, or `all`", default="", show_default=False, err=True
-        )
-        words = answer.replace(",", " ").split()
-        if words == ["all"]:
-            return names
-        chosen = [names[int(word) - 1] if word.isdigit() and 0 < int(word) <= len(names) else word for word in words]
-        unknown = [word for word in chosen if word not in names]
-        if not unknown:
-            return chosen
-        click.echo(f"`{sanitize(unknown[0], 40)}` is not in this list", err=True)
 
 
 def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallRequest:
