@@ -10,12 +10,14 @@ from collections.abc import Callable
 
 from skillpm.core.decoder import dump_json, parse_json
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
-from skillpm.core.names import is_skill_name
+from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.files import discard_file, read_regular_file, read_text, remove_tree, sync_folder, write_document
 from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
 from skillpm.formats.legacy_registry import is_generated
+from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
+from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.layout import Layout
 from skillpm.installer.rename import move_path
 
@@ -49,6 +51,31 @@ def _metadata_path(layout: Layout, backup_id: str) -> str:
     return os.path.join(layout.backups, f"{backup_id}.told")
 
 
+def write_backup_base(layout: Layout, backup_id: str, installed: InstalledSkill | None) -> None:
+    """Store what was installed where a backup was made, as a lockfile of one skill; None removes it."""
+    path, name = _base_path(layout, backup_id), SkillName(backup_id.rpartition("-")[0])
+    if installed is None or installed.digest is None:
+        discard_file(path)
+        return
+    skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    write_document(path, write_lockfile(Lockfile(skills={name: skill})).encode(), fsync=True)
+
+
+def read_backup_base(layout: Layout, backup_id: str) -> LockedSkill | None:
+    """Return what was installed where a backup was made; None if that is unknown."""
+    path = _base_path(layout, backup_id)
+    try:
+        text = read_text(path)
+        skills = {} if text is None else read_lockfile(text, path).skills
+    except DocumentError:
+        return None
+    return skills.get(SkillName(backup_id.rpartition("-")[0]))
+
+
+def _base_path(layout: Layout, backup_id: str) -> str:
+    return os.path.join(layout.backups, f"{backup_id}.base")
+
+
 REGISTRY_NAME = "skills.json"
 HEADER_LENGTH = 1000
 
@@ -65,11 +92,17 @@ class Backup(Value):
     origin: str = ""
 
 
-def create_backup(layout: Layout, name: str, path: str, metadata: LegacyMetadata | None) -> str:
-    """Move a skill folder from `path` to the next free backup ID, store its metadata, and return the ID."""
+def create_backup(
+    layout: Layout, name: str, path: str, metadata: LegacyMetadata | None, installed: InstalledSkill | None
+) -> str:
+    """Move a skill folder from `path` to the next free backup ID, and return the ID.
+
+    Its metadata, and what was installed there, are stored beside it.
+    """
     os.makedirs(layout.backups, exist_ok=True)
     backup_id = next_backup_id(layout, name)
     write_backup_metadata(layout, backup_id, metadata)
+    write_backup_base(layout, backup_id, installed)
     move_path(path, os.path.join(layout.backups, backup_id))
     return backup_id
 
@@ -101,6 +134,7 @@ def discard_backup(layout: Layout, backup_id: str) -> None:
         move_path(path, trash_path)
     discard_file(_origin_path(layout, backup_id))
     discard_backup_metadata(layout, backup_id)
+    discard_file(_base_path(layout, backup_id))
     try:
         os.rmdir(layout.backups)
     except OSError:

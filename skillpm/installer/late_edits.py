@@ -24,7 +24,7 @@ def back_up_skill(
     layout: Layout, name: SkillName, path: str, old_receipt: Receipt, warn: Callable[[str], None]
 ) -> None:
     """Move a skill folder at `path` to a backup, and warn."""
-    backup_id = create_backup(layout, name, path, old_receipt.inherited.get(name))
+    backup_id = create_backup(layout, name, path, old_receipt.inherited.get(name), old_receipt.skills.get(name))
     command = layout.command("backup restore", backup_id)
     warn(f"backed up your version of {name} as {backup_id}; restore it with `{command}`")
 

@@ -205,3 +205,31 @@ def test_force_and_keep_decide_before(edited: CommandSandbox, upstream: Reposito
     assert edited.run("update", "--merge", "--force").code == 2
     edited.run("update", "--merge", "--keep", "pdf", check=True)
     assert edited.read(FILE) == TEXT.replace("Line 2.", "Mine.")
+
+
+def test_a_backup_knows_what_it_was_made_of(edited: CommandSandbox, upstream: Repository) -> None:
+    old, new = publish(upstream, 18)
+    edited.run("update", "--force", check=True)
+    mine, theirs = TEXT.replace("Line 2.", "Mine."), TEXT.replace("Line 18.", "Theirs.")
+
+    assert edited.output("backup", "restore", "pdf-1", "--dry-run") == expected_output(f"""\
+ ~ pdf pdf-1  (restored from a backup)
+would have restored 1; total: 1 skill in WORK/.agent-skills
+! warning: pdf-1 was made of {old}, and {new} is installed: it brings back the old content, too; \
+`skillpm backup restore pdf-1 --merge` restores only your edits
+""")
+    edited.run("backup", "restore", "pdf-1", "--merge", check=True)
+
+    assert edited.read(FILE) == theirs.replace("Line 2.", "Mine.")
+    assert edited.read(".agent-skills/.skillpm/backup/pdf-1/SKILL.md") == mine  # whose edits are in both now
+
+
+def test_a_backup_that_overlaps_is_not_merged(edited: CommandSandbox, upstream: Repository) -> None:
+    publish(upstream, 2)
+    edited.run("update", "--force", check=True)
+    before = edited.full_snapshot
+
+    assert edited.output("backup", "restore", "pdf", "--merge").splitlines()[0] == (
+        "! error: pdf-1 overlaps with what is installed: SKILL.md; nothing was changed"
+    )
+    assert edited.full_snapshot == before

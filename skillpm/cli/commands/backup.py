@@ -55,11 +55,11 @@ def list_command(call: Invocation) -> None:
 @command.command("restore", epilog="\b\nExample:\n  skillpm backup restore pdf-1")
 @click.argument("backup_id", metavar="ID", help="The backup, or the name of a skill that has one backup.")
 @lock_timeout_option
+@click.option("--merge", is_flag=True, help="Restore only your edits, into what is installed now.")
 @click.option("--force", is_flag=True, help="Replace the existing folder, after backing it up too.")
 @dry_run_option
 @scope_options
-def restore_command(call: Invocation, backup_id: str) -> None:
+def restore_command(call: Invocation, backup_id: str, merge: bool) -> None:  # noqa: FBT001  (a flag)
     """Restore a backup to its original location."""
-    print_change(
-        call, restore(call.scope, call.context, backup_id, force=call.flags["force"], dry_run=call.flags["dry_run"])
-    )
+    force, dry_run = call.flags["force"], call.flags["dry_run"]
+    print_change(call, restore(call.scope, call.context, backup_id, force=force, dry_run=dry_run, merge=merge))

@@ -7,10 +7,11 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import parse_version
 from skillpm.errors import BlockedError, ConflictError, DocumentError, UsageError
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import Action, version_label
-from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_metadata
+from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_base, read_backup_metadata
 from skillpm.installer.disk_state import read_installed_state
 from skillpm.installer.journal import is_change_pending
 from skillpm.installer.layout import Layout, load_receipt, read_registry_text
@@ -24,17 +25,22 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.inspect.locked_contents import read_contents
+from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, ChangeResult
 from skillpm.operations.pipeline.dry_run import backup_message
+from skillpm.operations.pipeline.edit_merge import MergedSkill, merge_folder
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
 from skillpm.operations.pipeline.local_change import plan_local_change
 from skillpm.settings import Settings
 
 
 def restore(
-    scope: Scope, context: Context, id_or_name: str, *, force: bool = False, dry_run: bool = False
+    scope: Scope, context: Context, id_or_name: str, *, force: bool = False, dry_run: bool = False, merge: bool = False
 ) -> ChangeResult:
     """Restore a backup to where it was: a skill's folder, or a link's place in an agent's folder.
+
+    With `merge`, only the edits in it are restored, into what is installed now.
 
     Raises `BlockedError` if local changes are there now, unless `force` backs them up.
     """
@@ -48,9 +54,15 @@ def restore(
         if dry_run and back_up_existing:
             folder = scope.link_folders(settings).path(backup.origin) if backup.origin else ""
             warn(backup_message(os.path.join(folder, backup.name)))
-        _warn_version_mismatch(scope, context, files, backup)
+        content = _merge_backup(scope, context, files, backup, receipt) if merge else None
+        if content is None:
+            _warn_version_mismatch(scope, context, files, backup)
+            _warn_other_base(scope, context, backup, receipt)
         if not dry_run:
             change = _plan_restore(scope, settings, files, backup, receipt, back_up_existing=back_up_existing)
+            if content is not None:
+                new = change.new_skills[content.name].replace(content=content.tree, is_edited=True)
+                change = change.replace(new_skills={content.name: new}, moves=ChangeSet())
             for message in change.links.warnings:
                 warn(message)
             execute(scope, context, change)
@@ -65,6 +77,46 @@ def restore(
         notes=_ownership_notes(scope, files, backup, receipt),
         is_dry_run=dry_run,
     )
+
+
+def _merge_backup(scope: Scope, context: Context, files: ProjectFiles, backup: Backup, receipt: Receipt) -> MergedSkill:
+    """Return the edits of a backup merged into what is installed now. Raises `BlockedError` for an overlap."""
+    name = SkillName(backup.name)
+    base, installed = read_backup_base(scope.layout, backup.id), receipt.skills.get(name)
+    if backup.origin or base is None or installed is None or installed.digest is None:
+        raise UsageError(
+            f"--merge: what {backup.id} was made of is unknown, or {name} is not installed from a source",
+            hint=f"`{scope.command('backup restore', backup.id)}` restores all of it",
+        )
+    current = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    trees = {}
+    for what, skill in (("old", base), ("current", current)):
+        read = read_contents(scope, context, files, {name: skill})
+        if name not in read.trees:
+            raise BlockedError(f"cannot merge {backup.id}: the {what} content cannot be read: {read.unread[name]}")
+        trees[what] = read.trees[name]
+    merged = merge_folder(context, name, trees["old"], backup.path, trees["current"])
+    if not merged.is_clean:
+        raise BlockedError(
+            f"{backup.id} overlaps with what is installed: {', '.join(merged.merge.conflicts) or merged.problem}; "
+            "nothing was changed",
+            hint=f"compare {backup.path} with {scope.layout.skill_path(name)}",
+            skills=[name],
+        )
+    return merged
+
+
+def _warn_other_base(scope: Scope, context: Context, backup: Backup, receipt: Receipt) -> None:
+    """Warn if other content is installed than the backup was made of: it would undo what came since."""
+    base, installed = read_backup_base(scope.layout, backup.id), receipt.skills.get(SkillName(backup.name))
+    if base is not None and installed is not None and installed.digest not in {None, base.digest}:
+        current = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+        old, new = (sanitize(label, 40) for label in distinct_labels(base, current))
+        restore = scope.command("backup restore", backup.id, "--merge")
+        context.reporter.warn(
+            f"{backup.id} was made of {old}, and {new} is installed: it brings back the old content, too; "
+            f"`{restore}` restores only your edits"
+        )
 
 
 def _must_back_up(scope: Scope, settings: Settings, backup: Backup, receipt: Receipt, *, force: bool) -> bool:

@@ -71,18 +71,23 @@ def merge_edits(
 def merge_skill(scope: Scope, context: Context, plan: InstallPlan, name: SkillName, content: FileTree) -> MergedSkill:
     """Merge the local edits of a skill into new content. Raises `BlockedError` if the installed content is gone."""
     installed = plan.receipt.skills[name]
-    skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
-    read = read_contents(scope, context, plan.files, {name: skill})
+    base = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+    read = read_contents(scope, context, plan.files, {name: base})
     if name not in read.trees:
         raise BlockedError(
             f"cannot merge your edits of {name}, since what was installed cannot be read: {read.unread[name]}",
             hint=f"`--keep {name}` keeps your version, `--force` backs it up and takes the new one",
             skills=[name],
         )
-    base, theirs = _tree_entries(read.trees[name]), _tree_entries(content)
-    yours = _read_disk(scope.layout.skill_path(name), base)
-    merge = merge_trees(base, yours, theirs, FileMerger(context.settings).merge)
-    result = MergedSkill(name=name, base=base, yours=yours, theirs=theirs, merge=merge)
+    return merge_folder(context, name, read.trees[name], scope.layout.skill_path(name), content)
+
+
+def merge_folder(context: Context, name: SkillName, base: FileTree, folder: str, content: FileTree) -> MergedSkill:
+    """Merge what a folder has, which was made of `base`, into other content."""
+    old, theirs = _tree_entries(base), _tree_entries(content)
+    yours = _read_disk(folder, old)
+    merge = merge_trees(old, yours, theirs, FileMerger(context.settings).merge)
+    result = MergedSkill(name=name, base=old, yours=yours, theirs=theirs, merge=merge)
     if any(path_problem(path) or yours[path].kind == "link" for path in merge.conflicts if path in yours):
         return result
     try:
