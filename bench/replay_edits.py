@@ -11,6 +11,7 @@ first difference.
 
 import argparse
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,9 @@ def replay(repository: Path, since: str, seed: int) -> Counter[str]:
             history.show(commit)
             sync(*project.open(), ChangeOptions(install=InstallOptions(edits=EditPolicy(default="merge"))))
             run.step(history.trees[commit])
+            for name, path in project.paths.items():
+                if path not in history.trees[commit]:  # removing an edited skill takes `--force`
+                    shutil.rmtree(project.folder / ".agent-skills" / name, ignore_errors=True)
             project.require(history.trees[commit])
             run.counts["steps"] += 1
         return run.counts
