@@ -164,7 +164,12 @@ class LazyGroup(click.Group):
             from skillpm.errors import UsageError  # noqa: PLC0415
 
             raise UsageError(f"unrecognized command `{name[:60]}`", hint=command_hint(name, [*COMMANDS, *ALIASES]))
-        return super().resolve_command(ctx, args)
+        command_name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and {"-h", "--help"} & {*rest}:
+            from skillpm.cli.command_group import group_options  # noqa: PLC0415  (only for the help)
+
+            group_options(command)
+        return command_name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the sections of commands without importing any command."""

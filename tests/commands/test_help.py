@@ -1,0 +1,42 @@
+"""The help of commands: options in groups, and every option once."""
+
+import re
+
+import click
+import pytest
+from commands.scene import CommandSandbox, expected_output
+
+from skillpm.cli.main import COMMANDS, _load_command
+
+
+def test_shared_options_follow_those_of_the_command_in_groups(scene: CommandSandbox) -> None:
+    shown = scene.run("lock", "--help", check=True).stdout
+
+    assert re.findall(r"^(\S.*):$", shown, re.MULTILINE) == [
+        "Options",
+        "Scope options",
+        "Network options",
+        "Global options",
+    ]
+    assert "\nScope options:\n  -g, --global" in shown
+    subcommand = scene.run("cache", "dir", "--help", check=True).stdout
+    assert subcommand.partition("\nGlobal options:\n")[2].partition("\n\n")[0] == expected_output("""\
+  --json         Print the result as one JSON object.
+  -q, --quiet    Print errors only.
+  -v, --verbose  Log network requests (-vv: also git commands).
+  --color WHEN   Use colors: auto (in a terminal), always or never [default:
+                 auto].
+  --no-color     Disable colors: same as --color never.
+  -h, --help     Show this message and exit.""")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_has_every_option_once(scene: CommandSandbox, name: str) -> None:
+    command = _load_command(name)
+    if isinstance(command, click.Group):
+        return
+    shown = scene.run(name, "--help", check=True).stdout.partition("Examples:")[0].partition("Example:")[0]
+    shown = shown[shown.index(":\n  -") :]  # the description of the command may begin a line with an option
+    listed = re.findall(r"^  (-[\w-]+(?:, --[\w-]+)*)", shown, re.MULTILINE)
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert sorted(listed) == sorted(["-h, --help", *(", ".join(option.opts) for option in options)])
