@@ -40,6 +40,7 @@ class Oracle:
     def __init__(self, folder: Path, served: Path) -> None:
         self.folder = folder
         folder.mkdir()
+        self.links: set[str] = set()
         self.git("init", "-q")
         (folder / ".git/objects/info/alternates").write_text(f"{served}/objects\n")
         self.code = 0
@@ -57,7 +58,9 @@ class Oracle:
         for line in self.git("ls-tree", "-r", "-z", tree).split(b"\0")[:-1]:
             meta, path = line.split(b"\t", 1)
             mode, kind, oid = meta.decode().split()
-            if kind == "blob" and mode != LINK:
+            if mode == LINK:
+                self.links.add(path.decode())  # which is installed as a copy
+            elif kind == "blob":
                 files[path.decode()] = (mode, self.git("cat-file", "blob", oid))
         return files
 
@@ -155,7 +158,11 @@ class Replay:
             self.counts["refused"] += 1
             return
         after = read_folder(folder)
-        if conflicts or {path: after.get(path) for path in files} != files or not {*after} <= {*files} | {*before}:
+        if (
+            conflicts
+            or {path: after.get(path) for path in files} != files
+            or not {*after} <= {*files} | {*before} | self.oracle.links
+        ):
             sys.exit(f"{name} {base} {theirs}: the merge is not git's, whose conflicts are {sorted(conflicts)}")
         text = b"\n".join(after.values())
         # A line that upstream removed with its file, or that a later edit replaced, is in git's merge neither.

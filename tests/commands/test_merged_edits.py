@@ -133,6 +133,23 @@ def test_a_merge_that_could_not_be_loaded_is_refused(edited: CommandSandbox, ups
     ]
 
 
+def test_a_merged_skill_passes_the_checks_of_an_install(edited: CommandSandbox, upstream: Repository) -> None:
+    edited.write(".agent-skills/pdf/aux.md", "A name that Windows reserves.\n")
+    publish(upstream, 18)
+
+    assert edited.output("update", "--merge").splitlines()[1] == (
+        "!   pdf: the path 'aux.md' has a name that Windows reserves"
+    )
+
+
+def test_an_edit_of_the_same_size_is_still_an_edit(edited: CommandSandbox, upstream: Repository) -> None:
+    edited.write(FILE, TEXT.replace("Line 2.", "LINE 2."))
+    publish(upstream, 18, "LINE 18.")
+    edited.run("update", "--merge", check=True)
+
+    assert edited.json_output("list")["skills"][0]["state"] == "modified"
+
+
 @pytest.mark.parametrize("place", ["manifest", "config"])
 def test_edits_says_it_for_good(edited: CommandSandbox, upstream: Repository, place: str) -> None:
     if place == "manifest":
@@ -233,3 +250,18 @@ def test_a_backup_that_overlaps_is_not_merged(edited: CommandSandbox, upstream: 
         "! error: pdf-1 overlaps with what is installed: SKILL.md; nothing was changed"
     )
     assert edited.full_snapshot == before
+
+
+def test_the_command_line_decides_before_the_manifest_and_that_before_the_configuration(
+    edited: CommandSandbox, upstream: Repository
+) -> None:
+    manifest = json.loads(edited.read("skills.json"))
+    edited.write("skills.json", json.dumps({**manifest, "edits": {"*": "merge"}}))
+    edited.write("../home/.config/skillpm/config.toml", '[edits]\npdf = "keep"\n')
+    publish(upstream, 18)
+    edited.run("update", check=True)
+    assert edited.read(FILE) == TEXT.replace("Line 2.", "Mine.").replace("Line 18.", "Theirs.")
+
+    publish(upstream, 10)
+    edited.run("update", "--force", check=True)
+    assert edited.read(FILE) == TEXT.replace("Line 10.", "Theirs.")
