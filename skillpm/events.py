@@ -1,6 +1,6 @@
 """Progress and diagnostics of an operation: the console prints them, tests record them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -8,8 +8,11 @@ from typing import Protocol
 class Reporter(Protocol):
     """Receives progress and diagnostics while an operation runs. Its methods must not block or raise."""
 
-    def start_task(self, what: str) -> None:
-        """A task that takes time starts (`fetching https://…`)."""
+    def start_task(self, what: str, names: Sequence[str] = ()) -> None:
+        """A task that takes time starts (`fetching https://…`), for these skills if they are known."""
+
+    def update_task(self, what: str, phase: str, received: int = 0, total: int = 0) -> None:
+        """A task entered a phase, or received bytes in it: how many so far, and of how many if the server said so."""
 
     def finish_task(self, what: str) -> None:
         """The task has ended, successfully or not."""
@@ -31,9 +34,13 @@ class Recorder:
         self.warnings: list[str] = []
         self._listener = listener
 
-    def start_task(self, what: str) -> None:
+    def start_task(self, what: str, names: Sequence[str] = ()) -> None:
         """Forward the start of a task."""
-        self._forward(lambda listener: listener.start_task(what))
+        self._forward(lambda listener: listener.start_task(what, names))
+
+    def update_task(self, what: str, phase: str, received: int = 0, total: int = 0) -> None:
+        """Forward the progress of a task."""
+        self._forward(lambda listener: listener.update_task(what, phase, received, total))
 
     def finish_task(self, what: str) -> None:
         """Forward the end of a task."""

@@ -2,77 +2,16 @@
 
 import json
 import sys
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
 from skillpm.cli.color import STYLES, ColorChoice, Role, uses_color
 from skillpm.cli.interrupts import begin_output
+from skillpm.cli.task_progress import TaskProgress
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import HIDDEN, redact_credentials, sanitize
-
-# Seconds until a task is shown, in a terminal and elsewhere; most tasks end before.
-DISPLAY_DELAY = 0.4
-LOG_DELAY = 10.0
-
-
-class TaskProgress:
-    """Shows each task that takes long: in a terminal with a spinner, elsewhere with one plain line. Thread-safe."""
-
-    def __init__(self, *, is_terminal: bool, delay: float = 0) -> None:
-        self._is_terminal = is_terminal
-        self._delay = delay or (DISPLAY_DELAY if is_terminal else LOG_DELAY)
-        self._lock = threading.RLock()
-        self._timers: dict[str, threading.Timer] = {}
-        self._spinners: dict[str, Any] = {}
-        self._display: Any = None
-
-    def start_task(self, what: str) -> None:
-        """Show a task, unless it ends within the delay."""
-        timer = threading.Timer(self._delay, self._show, [what])
-        timer.daemon = True
-        with self._lock:
-            self._timers[what] = timer
-        timer.start()
-
-    def finish_task(self, what: str) -> None:
-        """Remove a task, and the display with the last one."""
-        with self._lock:
-            if (timer := self._timers.pop(what, None)) is not None:
-                timer.cancel()
-            if (spinner := self._spinners.pop(what, None)) is not None:
-                self._display.remove_task(spinner)
-                if not self._spinners:
-                    self.stop()
-
-    def stop(self) -> None:
-        """Remove the display, so that something else can be printed; it returns after the delay."""
-        with self._lock:
-            if self._display is not None:
-                self._display.stop()
-                self._display = None
-                hidden, self._spinners = self._spinners, {}
-                for what in hidden:
-                    self.start_task(what)
-
-    def _show(self, what: str) -> None:
-        if not self._is_terminal:
-            sys.stderr.write(f"still {sanitize(what)} ({self._delay:g} s)\n")
-            sys.stderr.flush()
-            return
-        from rich.console import Console  # noqa: PLC0415  (30 ms, spent only while the user waits)
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-        with self._lock:
-            if what not in self._timers:
-                return
-            if self._display is None:
-                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-                self._display = Progress(*columns, console=Console(stderr=True), transient=True)
-                self._display.start()
-            self._spinners[what] = self._display.add_task(sanitize(what), total=None)
 
 
 class Console:
@@ -137,12 +76,17 @@ class Console:
             for line in wrap_text(escape_controls(redact_credentials(text)), indent=indent):
                 self._print(line, is_error=True)
 
-    def start_task(self, what: str) -> None:
+    def start_task(self, what: str, names: Sequence[str] = ()) -> None:
         """Report that a task began: a spinner in a terminal; elsewhere a line, once it takes long or with `-v`."""
         if self.verbose:
             click.echo(sanitize(what), err=True)
         elif self._progress is not None:
-            self._progress.start_task(what)
+            self._progress.start_task(what, names)
+
+    def update_task(self, what: str, phase: str, received: int = 0, total: int = 0) -> None:
+        """Report the progress of a task."""
+        if self._progress is not None:
+            self._progress.update_task(what, phase, received, total)
 
     def finish_task(self, what: str) -> None:
         """Report that a task ended."""

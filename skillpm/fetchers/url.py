@@ -65,7 +65,7 @@ class UrlFetcher:
             if self.settings.offline and not is_local(skill.pin.url):
                 missing.append(f"{name} ({skill.pin.url})")
                 continue
-            data = self._read_data(skill.pin.url)
+            data = self._read_data(skill.pin.url, name)
             if content_hash(data) != skill.pin.sha256:
                 raise _mismatch_error(name, skill.pin.sha256, content_hash(data), skill.pin.url)
             tree = self._read_tree(name, data, skill.pin.url)
@@ -78,7 +78,7 @@ class UrlFetcher:
     def _read_once(self, name: str, url: str) -> tuple[UrlPin, FileTree]:
         """Download an archive once per command: `install` first opens it to find the skill's name."""
         if url not in self._cache:
-            data = self._read_data(url)
+            data = self._read_data(url, name)
             self._cache[url] = UrlPin(url=url, sha256=content_hash(data)), self._read_tree(name, data, url)
         return self._cache[url]
 
@@ -86,14 +86,14 @@ class UrlFetcher:
         limits = self.settings.limits
         return check_tree(read_archive(data, url, limits), name=name, limits=limits)
 
-    def _read_data(self, url: str) -> bytes:
+    def _read_data(self, url: str, name: str) -> bytes:
         limit = self.settings.limits.download
         if not is_local(url):
             if self._http_client is None:
                 from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (114 ms, only for archives from the web)
 
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self.destinations)
-            self.reporter.start_task(f"fetching {sanitize(url)}")
+                self._http_client = HttpClient(self.settings, self.reporter, self.destinations)
+            self.reporter.start_task(f"fetching {sanitize(url)}", [name] if name else [])
             try:
                 return self._http_client.get(url, limit=limit).body
             finally:

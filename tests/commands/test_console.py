@@ -11,9 +11,14 @@ from commands.scene import CommandSandbox, expected_output
 from commands.test_skill_chooser import run_in_terminal
 from kit import GitServer, Repository
 
-from skillpm.cli.console import TaskProgress
+from skillpm.cli.task_progress import TaskProgress
 from skillpm.cli.text_layout import format_columns, format_table, wrap_text
+from skillpm.events import Recorder
+from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.http.client import HttpClient
+from skillpm.settings import read_settings
 
+ESCAPE_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 TIME = re.compile(r"\d+ ms$", re.MULTILINE)
 
 
@@ -69,6 +74,65 @@ def test_log_progress_prints_a_line_for_a_long_task() -> None:
             timer.join(10)
         lines.finish_task("fetching https://ada:word@host/\x1b[31m")
     assert output.getvalue() == "still fetching https://***@host/\\x1b[31m (0.001 s)\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "progress", "line"),
+    [
+        (
+            ["pdf", "docx"],
+            ("receiving", 1_200_000, 3_400_000),
+            "pdf, docx: fetching URL (0.2 s, receiving 1.2 of 3.4 MB)",
+        ),
+        (["a", "b", "c", "d"], ("receiving", 50_000, 0), "4 skills: fetching URL (0.2 s, receiving 0.1 MB)"),
+        ([], ("waiting for the server", 0, 0), "fetching URL (0.2 s, waiting for the server)"),
+        ([], ("\x1b[31m", 5, 1), "fetching URL (0.2 s, \\x1b[31m 0.0 MB)"),
+    ],
+)
+def test_log_progress_names_the_skills_and_counts_bytes(
+    names: list[str], progress: tuple[str, int, int], line: str
+) -> None:
+    output = io.StringIO()
+    with redirect_stderr(output):
+        lines = TaskProgress(is_terminal=False, delay=0.2)
+        lines.start_task("fetching URL", names)
+        lines.update_task("fetching URL", *progress)
+        lines.update_task("fetching another", "receiving")
+        for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
+            timer.join(10)
+        lines.finish_task("fetching URL")
+    assert output.getvalue() == f"still {line}\n"
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_skill_and_the_phase_of_a_fetch(
+    project: CommandSandbox, server: GitServer, served: str
+) -> None:
+    project.run("install", f"{served}@pdf", check=True)
+    server.stall = True
+    _, shown = run_in_terminal(project, [], "update", env={"SKILLPM_NETWORK_TIMEOUT": "2", "COLUMNS": "120"})
+    assert "pdf: fetching URL waiting for the server 0:00:01" in ESCAPE_CODES.sub("", shown)
+    # The line is erased before the error is printed.
+    assert shown.rpartition("\x1b[2K")[2].startswith(
+        "\x1b[?25h\rerror: URL did not respond within 2 s\n  skills: pdf\n"
+    )
+
+
+def test_a_download_reports_how_many_bytes_have_arrived(project: CommandSandbox, server: GitServer) -> None:
+    server.publish("/big.bin", b"x" * 200_000)
+    settings = read_settings(project.environment({}), insecure_hosts=("127.0.0.1",))
+    updates: list[tuple[str, str, int, int]] = []
+
+    class Progress(Recorder):
+        def update_task(self, what: str, phase: str, received: int = 0, total: int = 0) -> None:
+            updates.append((what, phase, received, total))
+
+    url = f"{server.address}/big.bin"
+    destinations = Destinations()
+    destinations.name(url)
+    HttpClient(settings, Progress(), destinations).get(url, limit=1_000_000)
+    assert updates[-1] == (f"fetching {url}", "receiving", 200_000, 200_000)
+    assert updates == sorted(updates)
 
 
 def test_log_progress_prints_nothing_for_a_finished_task() -> None:

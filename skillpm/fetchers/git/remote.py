@@ -49,6 +49,11 @@ def capture_headers(url: str, folder: str) -> Iterator[ResponseHeaders | None]:
         os.close(descriptor)
 
 
+def fetch_task(url: str) -> str:
+    """Return the name of the task that fetches from a repository, for `Reporter`."""
+    return f"fetching {url}"
+
+
 class GitContext:
     """What all repositories of a command share.
 
@@ -65,8 +70,10 @@ class GitContext:
         config: GitConfig,
         folder: str,
         destinations: Destinations,
+        on_progress: Callable[[str, str, int], None],
     ) -> None:
         self.settings = settings
+        self.on_progress = on_progress
         self.destinations = destinations
         self.processes = processes
         self.config = config
@@ -95,6 +102,10 @@ class Remote:
         self._target: GitTarget | None = None
         self._redirect_count = 0
         self._max_bytes = context.settings.limits.download
+        # The pack that a connection is receiving, and how many bytes earlier requests received.
+        self._pack: IO[bytes] | None = None
+        self._received_before = 0
+        self._phase = ""  # what git does with a pack that was received
 
     @property
     def can_connect(self) -> bool:
@@ -144,15 +155,21 @@ class Remote:
         def receive(connection: Connection, limits: GitLimits) -> Sequence[str]:
             pack.seek(0)
             pack.truncate()
+            self._pack, self._phase = pack, ""
             return connection.fetch(request, pack, limits)
 
         def index(limits: GitLimits) -> None:
             on_arrival()
+            self._received_before += pack.tell()
+            self._pack, self._phase = None, "checking"
             pack.seek(0)
             self._index_pack(pack, limits)
 
         with translate_os_errors("write to the git cache", self.path), TemporaryFile(dir=self.path) as pack:
-            return self._ask(receive, str(request), then=index)
+            try:
+                return self._ask(receive, str(request), then=index)
+            finally:
+                self._pack, self._phase = None, ""
 
     def _index_pack(self, pack: IO[bytes], limits: GitLimits) -> None:
         """Add a pack to the cache, every object checked, as `git fetch` does in a partial clone."""
@@ -304,5 +321,11 @@ class Remote:
 
     def _check_progress(self) -> None:
         header_bytes = 0 if self._headers is None else self._headers.size
-        if measure_incoming(self.path) >= self._max_bytes or header_bytes > MAX_HEADER_BYTES:
+        incoming = measure_incoming(self.path)
+        if incoming >= self._max_bytes or header_bytes > MAX_HEADER_BYTES:
             raise too_many_bytes_error(self.url, self._max_bytes)
+        arrived = incoming if self._pack is None else self._pack.tell()
+        phase = self._phase or ("receiving" if arrived else "waiting for the server")
+        # What `index-pack` reads was received before.
+        received = self._received_before + (0 if self._phase else arrived)
+        self.context.on_progress(fetch_task(self.url), phase, received)

@@ -16,7 +16,7 @@ from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses
-from skillpm.fetchers.git.remote import GitContext
+from skillpm.fetchers.git.remote import GitContext, fetch_task
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound, remove_leftovers
 from skillpm.files import remove_tree, translate_os_errors
@@ -67,11 +67,12 @@ class RepositoryPool:
         return results
 
     def _run(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
-        self.reporter.start_task(f"fetching {url}")
+        task = fetch_task(url)
+        self.reporter.start_task(task, [name for name in names if name != url])
         try:
             return self._run_locked(url, names, work)
         finally:
-            self.reporter.finish_task(f"fetching {url}")
+            self.reporter.finish_task(task)
 
     def _run_locked(
         self, url: str, names: Sequence[SkillName], work: Work[Result], *, is_last: bool = False
@@ -131,6 +132,7 @@ class RepositoryPool:
                 config=config,
                 folder=self.cache.empty_folder,
                 destinations=self.destinations,
+                on_progress=self.reporter.update_task,
             )
         return self._context
 

@@ -12,7 +12,7 @@ import os
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from threading import Event
 
 import httpx
@@ -22,6 +22,7 @@ from skillpm.core.git_syntax import host_of, is_insecure
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, UsageError
+from skillpm.events import Reporter
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
 from skillpm.fetchers.http.errors import ResponseTooLarge, TransientError, check_status, translate_error
 from skillpm.fetchers.http.redirects import resolve_redirect, resolved_host
@@ -30,11 +31,17 @@ from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.settings import Settings
 
 CHUNK_SIZE = 1 << 16
+MAX_LENGTH_DIGITS = 16
 
 
 MAX_CONNECT_TIMEOUT = 10.0
 MAX_REDIRECTS = 5
 REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
+
+
+def fetch_task(url: str) -> str:
+    """Return the name of the task that fetches a file, for `Reporter`."""
+    return f"fetching {sanitize(url)}"
 
 
 class Response(Value):
@@ -94,9 +101,10 @@ def read_netrc(settings: Settings) -> httpx.Auth | None:
 class HttpClient:
     """The connection pool of a command. Trusts the system's certificates and uses the proxies of the environment."""
 
-    def __init__(self, settings: Settings, note: Callable[[str], None], destinations: Destinations) -> None:
+    def __init__(self, settings: Settings, reporter: Reporter, destinations: Destinations) -> None:
         self.settings = settings
-        self.note = note
+        self.reporter = reporter
+        self.note = reporter.log_verbose
         self.destinations = destinations
         self.stop_event = Event()
         self._client = _create_client(settings)
@@ -143,7 +151,9 @@ class HttpClient:
             own_headers = headers if _origin(current) == _origin(url) else {}
             try:
                 self._check_server(current, previous)
-                response = self._send(current, limit, own_headers, method, accept_gzip=accept_gzip)
+                response = self._send(
+                    current, limit, own_headers, method, accept_gzip=accept_gzip, task=fetch_task(url)
+                )
             except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
                 raise translate_error(current, error) from None
             if response.status not in REDIRECT_STATUSES:
@@ -170,22 +180,26 @@ class HttpClient:
         if failure and not self._backend.is_proxied(self._client, url):
             raise TransientError(f"cannot connect ({failure})")
 
-    def _send(self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool) -> Response:
+    def _send(
+        self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool, task: str
+    ) -> Response:
         began = time.monotonic()
         auth = None if "Authorization" in headers else self._auth  # explicit credentials replace those of ~/.netrc
         accepted = {"Accept-Encoding": "gzip"} if accept_gzip else {}
         with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
             body = b""
             if response.status_code not in REDIRECT_STATUSES:
-                body = self._read_body(response, url, limit, accept_gzip=accept_gzip)
+                body = self._read_body(response, url, limit, accept_gzip=accept_gzip, task=task)
             took = (time.monotonic() - began) * 1000
             self.note(f"{method} {sanitize(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
             return Response(url=url, status=response.status_code, headers=response.headers, body=body)
 
-    def _read_body(self, response: httpx.Response, url: str, limit: int, *, accept_gzip: bool) -> bytes:
+    def _read_body(self, response: httpx.Response, url: str, limit: int, *, accept_gzip: bool, task: str) -> bytes:
         encoding = response.headers.get("Content-Encoding", "identity")
         if encoding not in {"identity", "gzip" if accept_gzip else "identity"}:
             raise FetchError(f"{sanitize(url)}: unexpected Content-Encoding: {sanitize(encoding, 40)}")
+        length = response.headers.get("Content-Length", "")
+        total = int(length) if length.isascii() and length.isdigit() and len(length) < MAX_LENGTH_DIGITS else 0
         body = bytearray()
         for chunk in response.iter_raw(CHUNK_SIZE):
             body += chunk
@@ -193,6 +207,7 @@ class HttpClient:
                 raise ResponseTooLarge(url, limit)
             if self.stop_event.is_set():
                 raise FetchError("interrupted")
+            self.reporter.update_task(task, "receiving", len(body), total)
         data = _decompress(bytes(body), url, limit) if body and encoding == "gzip" else bytes(body)
         if len(data) > limit:
             raise ResponseTooLarge(url, limit)

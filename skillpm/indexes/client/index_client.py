@@ -203,7 +203,7 @@ class IndexClient:
     def _fetch_artifact(self, release: IndexRelease, name: str, make_error: MakeMismatchError) -> tuple[str, FileTree]:
         index = self.index_at(release.index.url)
         task = f"fetching {sanitize(release.url)}"
-        self.reporter.start_task(task)
+        self.reporter.start_task(task, [name])
         try:
             return fetch_artifact(index, release, name, self.settings.limits, make_error)
         finally:
@@ -229,7 +229,7 @@ class IndexClient:
     def _get_http_client(self) -> HttpClient:
         with self._lock:
             if self._http_client is None:
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self.destinations)
+                self._http_client = HttpClient(self.settings, self.reporter, self.destinations)
             return self._http_client
 
     def _run_parallel(

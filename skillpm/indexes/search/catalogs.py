@@ -161,7 +161,7 @@ class Catalogs:
             if self._http_client is None:
                 from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415  (imports httpx)
 
-                self._http_client = HttpClient(self.settings, self.reporter.log_verbose, self._destinations)
+                self._http_client = HttpClient(self.settings, self.reporter, self._destinations)
             return self._http_client
 
 
