@@ -15,10 +15,9 @@ from skillpm.cli.change_options import (
     merge_options,
 )
 from skillpm.cli.change_output import print_change
-from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
+from skillpm.cli.prompts import choose_skills, run_confirmed, yes_option
 from skillpm.cli.repeated_values import RepeatedValues, split_values
-from skillpm.cli.skill_chooser import choose_skills
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError

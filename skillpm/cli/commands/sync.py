@@ -12,8 +12,8 @@ from skillpm.cli.change_options import (
     merge_options,
 )
 from skillpm.cli.change_output import print_change
-from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
+from skillpm.cli.prompts import run_confirmed, yes_option
 from skillpm.operations.context.project_files import missing_project_message, require_project_in_ci
 from skillpm.operations.install.sync import sync
 

@@ -6,8 +6,8 @@ import click
 
 from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, merge_options
 from skillpm.cli.change_output import describe_failure, print_change, report_failures
-from skillpm.cli.confirmation import run_confirmed, yes_option
 from skillpm.cli.options import Invocation
+from skillpm.cli.prompts import run_confirmed, yes_option
 from skillpm.errors import UsageError
 from skillpm.operations.install.update import update
 

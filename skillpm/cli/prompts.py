@@ -1,16 +1,18 @@
-"""The prompt for some of the skills of a repository, which may be hundreds: filtered by words, chosen by numbers."""
+"""Questions in a terminal: which skills of a repository, which may be hundreds, and whether to install a whole one."""
 
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
 from skillpm.cli.console import Console
+from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import ManySkillsError, SkillpmError
+from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult
 
 # The lines below the list: how many more there are, the question in up to two lines, and the cursor.
 RESERVED_LINES = 4
@@ -20,6 +22,27 @@ QUESTION = "Which skills? Numbers (1-5,9), names, `all`, or a word to search for
 
 # The number of a skill, its name and its description.
 Row = tuple[int, str, str]
+
+
+yes_option = click.option(
+    "-y", "--yes", is_flag=True, help="Install a repository of more than 200 files without asking."
+)
+
+
+def run_confirmed(
+    call: Invocation, options: ChangeOptions, run: Callable[[ChangeOptions], ChangeResult]
+) -> ChangeResult:
+    """Run a change. In a terminal, ask if it would install a whole repository; elsewhere `--yes` is required."""
+    from skillpm.operations.pipeline.whole_repositories import WholeRepository  # noqa: PLC0415  (imports the store)
+
+    try:
+        return run(options)
+    except WholeRepository as error:
+        if call.console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise
+        if not click.confirm(f"{sanitize(error.message, 300)}. Install all of them?", err=True):
+            raise
+        return run(options.replace(allows_whole_repositories=True))
 
 
 def choose_skills(console: Console, error: ManySkillsError) -> list[str]:
