@@ -56,6 +56,9 @@ def test_an_overlap_changes_nothing_and_lays_out_the_versions(edited: CommandSan
     publish(upstream, 2)
     before = edited.full_snapshot
 
+    assert edited.output("update", "--merge", "--dry-run").splitlines()[-1] == (
+        "! warning: pdf: your edits overlap: SKILL.md changed on both sides"
+    )
     assert edited.output("update", "--merge") == expected_output("""\
 ! error: your edits overlap with what is new; nothing was changed
 !   pdf: SKILL.md changed on both sides

@@ -260,6 +260,10 @@ def plan_scope(
     warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
     if options.dry_run:
         warnings += dry_run_warnings(scope, settings, plan)
+        if any(action.merges for action in plan.actions):
+            from skillpm.operations.pipeline.edit_merge import overlap_messages  # noqa: PLC0415  (starts git)
+
+            warnings += overlap_messages(scope, context, plan)
         whole = find_whole_repositories(context.store, files.whole_lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     notes = find_stale_members(scope, files, lockfile) if files.others else ()

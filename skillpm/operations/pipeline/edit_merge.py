@@ -11,6 +11,7 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.core.tree_merge import TreeMerge, merge_trees
 from skillpm.core.values import Value
 from skillpm.errors import BlockedError, RefusedError
+from skillpm.fetchers.base import variant_of
 from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, MAX_READ_SIZE, walk_files
@@ -99,6 +100,18 @@ def merge_folder(context: Context, name: SkillName, base: FileTree, folder: str,
     except NotLoadable as error:
         return result.replace(problem=f"its SKILL.md cannot be loaded: {error.finding.message}")
     return result.replace(tree=tree)
+
+
+def overlap_messages(scope: Scope, context: Context, plan: InstallPlan) -> list[str]:
+    """Return what `--merge` would stop at, as far as the new content is cached: for `--dry-run`."""
+    messages = []
+    for name in sorted(action.name for action in plan.actions if action.merges):
+        locked = plan.lockfile.skills[name]
+        content = None if locked.digest is None else context.store.read(locked.digest, variant_of(locked.pin))
+        if content is not None:
+            merged = merge_skill(scope, context, plan, name, content)
+            messages += [] if merged.is_clean else [f"{name}: your edits overlap: {_describe_overlap(merged)}"]
+    return messages
 
 
 def overlap_error(scope: Scope, blocked: Sequence[MergedSkill]) -> BlockedError:
