@@ -56,15 +56,15 @@ def test_install_adds_one_line_and_uninstall_takes_it_back(scene: CommandSandbox
 
 
 def test_an_unknown_key_is_kept_and_reported(scene: CommandSandbox) -> None:
-    scene.create_project('{"skills": {}, "editor": "ours"}\n')
+    scene.create_project('{"skills": {}, "theme": "ours"}\n')
 
     output = scene.output("install", "code-review", "-q")
 
     assert output == ""
-    assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "editor": "ours"}\n'
+    assert scene.read("skills.json") == '{"skills": {\n  "code-review": {"bundled": true}\n}, "theme": "ours"}\n'
     assert scene.output("sync") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
-! warning: WORK/skills.json: unknown key `editor`; it is kept
+! warning: WORK/skills.json: unknown key `theme`; it is kept
 """)
 
 
