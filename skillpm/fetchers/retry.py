@@ -10,6 +10,7 @@ from threading import Event
 from skillpm.errors import FetchError
 
 MAX_ATTEMPTS = 3
+IDLE_HINT = "try again, or raise SKILLPM_IDLE_TIMEOUT; nothing was changed"
 MAX_PAUSE = 30.0
 RETRYABLE_STATUSES = frozenset([408, 425, 429, 500, 502, 503, 504])
 

@@ -38,7 +38,7 @@ MESSAGES = [
     (ACCESS + "SSL certificate problem: self-signed certificate", "the certificate of {url} is not trusted"),
     ("fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", CONNECTION_LOST),
     ("error: RPC failed; curl 18 transfer closed with 5 bytes remaining to read", CONNECTION_LOST),
-    (ACCESS + "Operation too slow. Less than 1000 bytes/sec", CONNECTION_LOST),
+    (ACCESS + "Operation too slow. Less than 1000 bytes/sec", "{url} did not respond (3 attempts)"),
     ("fatal: https://x/info/refs not valid: is this a git repository?", NOT_A_GIT_SERVER),
     ("fatal: protocol error: bad line length character: <!DO", NOT_A_GIT_SERVER),
     ("fatal: remote-curl: bad line length character:     ", NOT_A_GIT_SERVER),

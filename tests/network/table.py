@@ -70,7 +70,7 @@ DONE = Row(error="", tries=1, code=0)
 CUT = "{begins}: the connection was lost (peer closed connection without sending complete message body ({what}))"
 SOME = "received N bytes, expected N"
 RESET = Row(error="{begins}: the connection was lost ([Errno 104] Connection reset by peer)", tries=3)
-SILENT = Row(error="{begins}: the server did not respond", tries=3)
+SILENT = Row(error="{begins}: the server did not respond (3 attempts)", tries=3)
 LATE = Row(error=f"{{begins}} did not respond within {PATIENCE} s", tries=1)
 GONE_AWAY = Row(error="{begins}: the connection was lost (Server disconnected without sending a response.)", tries=3)
 WEB_ROWS = {
@@ -86,6 +86,7 @@ WEB_ROWS = {
 BROKE_OFF = Row(error="the connection to {url} was lost", tries=3)
 GIT_ROWS = {
     **dict.fromkeys(FAULTS, BROKE_OFF),
+    **dict.fromkeys(STALLS, Row(error="{url} did not respond (3 attempts)", tries=3)),
     **dict.fromkeys(DRIPS, Row(error=f"{{url}} did not respond within {PATIENCE} s", tries=1)),
     "404": Row(error="there is no git repository at {url}", tries=1),
 }

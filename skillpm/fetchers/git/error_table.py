@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from skillpm.errors import FetchError, FileError, NotFoundError, RefusedError, SkillpmError
-from skillpm.fetchers.retry import RETRYABLE_STATUSES
+from skillpm.fetchers.retry import IDLE_HINT, MAX_ATTEMPTS, RETRYABLE_STATUSES
 
 
 class ErrorKind(Enum):
@@ -156,7 +156,14 @@ ERROR_TABLE = (
         "try again later, or report it to the server's administrator; nothing was changed",
     ),
     ErrorRow(
-        rf"{TRUNCATED}|hung up unexpectedly|Connection reset|Recv failure|Operation too slow|transfer closed"
+        r"Operation too slow",
+        f"{{url}} did not respond ({MAX_ATTEMPTS} attempts)",
+        IDLE_HINT,
+        unless=f"{HTTP_STATUS}|{SERVER_FAILED}",
+        kind=ErrorKind.TRANSIENT,
+    ),
+    ErrorRow(
+        rf"{TRUNCATED}|hung up unexpectedly|Connection reset|Recv failure|transfer closed"
         r"|Empty reply|pack has bad object|HTTP/2 stream",
         "the connection to {url} was lost",
         "try again; nothing was changed",

@@ -11,10 +11,11 @@ from skillpm.core.git_syntax import host_of
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.destinations import REDIRECT_HINT
-from skillpm.fetchers.retry import MAX_ATTEMPTS, RETRYABLE_STATUSES
+from skillpm.fetchers.retry import IDLE_HINT, MAX_ATTEMPTS, RETRYABLE_STATUSES
 
 NOT_FOUND_STATUSES = frozenset([404, 410])
 AUTH_STATUSES = frozenset([401, 403])
+NO_RESPONSE = "the server did not respond"
 INVALID_LOCATION = "Invalid URL in location header"
 
 
@@ -50,6 +51,8 @@ class TransientError(Exception):
             return ServerUnreachable(
                 f"{sanitize(url)}: {self.reason} ({MAX_ATTEMPTS} attempts)", hint="try again later"
             )
+        if self.reason == NO_RESPONSE:
+            return ServerUnreachable(f"{sanitize(url)}: {self.reason} ({MAX_ATTEMPTS} attempts)", hint=IDLE_HINT)
         return ServerUnreachable(f"{sanitize(url)}: {self.reason}", hint="try again, or check your proxy")
 
 
@@ -102,7 +105,7 @@ def _proxy_login_error(url: str) -> FetchError:
 
 def _failure_reason(error: httpx.TransportError) -> str:
     if isinstance(error, httpx.TimeoutException):
-        return "the server did not respond"
+        return NO_RESPONSE
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
         return f"cannot connect ({sanitize(str(error), 100)})"
     if isinstance(error, httpx.NetworkError) or "disconnected" in str(error) or "closed" in str(error):
