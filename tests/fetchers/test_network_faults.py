@@ -192,3 +192,19 @@ def test_a_locked_cache_is_waited_for(project: Project, server: GitServer, url: 
         f"error: the cache of {url} has been locked by process {holder.pid} for more than 1.5 s",
     )
     assert other.is_untouched
+
+
+def test_a_silent_server_is_tried_three_times_in_all(project: Project, server: GitServer, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    project.delete_installed()
+    shutil.rmtree(project.cache)
+    server.stall = True
+
+    result = project.run("sync", "-v", env={"SKILLPM_IDLE_TIMEOUT": "1"})
+
+    assert [line.split()[1] for line in result.stderr.splitlines() if line.startswith("git ")] == ["fetch"]
+    assert result.stderr.splitlines()[-3:] == [
+        f"error: {url} did not respond (3 attempts)",
+        "  skills: pdf",
+        "  hint: try again, or raise SKILLPM_IDLE_TIMEOUT; nothing was changed",
+    ]

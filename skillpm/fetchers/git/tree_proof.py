@@ -6,6 +6,7 @@ Two requests of a few kB, made beside the fetch of the content.
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
@@ -37,11 +38,13 @@ def prove_trees(repository: Repository, pins: Mapping[SkillName, GitPin], report
         return
     if repository.context.settings.offline:
         raise OfflineError([f"{repository.url} at {short_commit(pin.commit)}" for pin in unproved.values()])
+    has_failed = Event()
     with ThreadPoolExecutor(1) as pool:
-        fetch = pool.submit(_fetch_tree_ids, repository, unproved)
+        fetch = pool.submit(_fetch_tree_ids, repository, unproved, has_failed)
         try:
             yield
         except BaseException as error:
+            has_failed.set()
             if not isinstance(error, Exception):  # an interrupt
                 repository.context.processes.stop_event.set()
             raise
@@ -50,12 +53,19 @@ def prove_trees(repository: Repository, pins: Mapping[SkillName, GitPin], report
         _finish(repository, fetch, unproved, reporter)
 
 
-def _fetch_tree_ids(repository: Repository, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, str | None]:
-    """Return the trees that these commits really have at these paths, as `read_tree_id` does."""
+def _fetch_tree_ids(
+    repository: Repository, pins: Mapping[SkillName, GitPin], has_failed: Event
+) -> dict[SkillName, str | None]:
+    """Return the trees that these commits really have at these paths, as `read_tree_id` does.
+
+    `has_failed` is set if their content cannot be fetched: there is nothing to prove then.
+    """
     depth = max(0 if pin.path == "." else pin.path.count("/") + 1 for pin in pins.values())
     commits = sorted({pin.commit for pin in pins.values()})
     if repository.has_one_connection:
         repository.content_arrived.wait()  # the content is needed first, and is then written while the proof arrives
+        if has_failed.is_set():  # a server that was silent three times would be asked three times more
+            return {}
     # Trees deeper than the folders, and all blobs, are left out: 2.6 kB instead of 73 MB for a large repository.
     object_filter = f"combine:tree:{depth}+blob:none"
     for is_last in (False, True):
