@@ -161,6 +161,18 @@ def test_show_wraps_long_lines(project: CommandSandbox) -> None:
     ]
 
 
+@pytest.mark.slow
+def test_show_prints_what_does_not_fit_beside_its_key_below_it(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION)))
+    project.run("install", "./mine/pdf", check=True)
+    digest = project.read_json("skills.lock")["skills"]["pdf"]["digest"]
+
+    _, shown = run_in_terminal(project, [], "show", "pdf")
+
+    assert f"\n  digest\n    {digest}\n" in shown
+    assert f"\n  digest       {digest}\n" in project.run("show", "pdf", check=True).stdout
+
+
 def test_nested_skills_are_summarized_in_one_warning(
     scene: CommandSandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

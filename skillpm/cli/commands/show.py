@@ -1,5 +1,6 @@
 """`skillpm show`."""
 
+import sys
 from typing import Any
 
 import click
@@ -7,13 +8,15 @@ import click
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.commands.list import listed_skill_to_json
 from skillpm.cli.options import Invocation
-from skillpm.cli.text_layout import wrap_text
+from skillpm.cli.text_layout import display_width, line_width, wrap_text
 from skillpm.core.names import is_only_spec
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError
 from skillpm.operations.inspect.list import body_tokens, display_version
 from skillpm.operations.inspect.show import SkillDetails, show_skill
 from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
+
+INDENT = 15  # the column of values
 
 
 @click.command(
@@ -128,8 +131,7 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
     invocation.console.print_line(listed.name, bold=True)
     for key, value in rows:
         if value:
-            row = f"  {key:12} {sanitize(value, 1000)}"
-            for line in wrap_text(row, indent=15, force=True) if " " in value else [row]:
+            for line in _format_field(key, sanitize(value, 1000)):
                 invocation.console.print_line(line)
     invocation.console.print_line(f"  files        {len(details.files)}")
     for file in details.files:
@@ -139,6 +141,14 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
         )
     for finding in details.findings:
         invocation.console.warn(f"SKILL.md:{finding.line}: {finding.message}")
+
+
+def _format_field(key: str, value: str) -> list[str]:
+    """Return a field as lines: in a terminal, a value with a word that does not fit beside its key goes below it."""
+    if sys.stdout.isatty() and max(map(display_width, value.split())) > line_width() - INDENT:
+        return [f"  {key}", *wrap_text(f"    {value}", indent=4, force=True)]
+    row = f"  {key:{INDENT - 3}} {value}"
+    return wrap_text(row, indent=INDENT, force=True) if " " in value else [row]
 
 
 def _format_dependency(name: str, requirement: Any) -> str:
