@@ -4,6 +4,7 @@ East Asian wide characters take two columns. That is measured here and not by `r
 take longer than `skillpm list` itself.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +14,7 @@ from skillpm.core.text import sanitize
 MIN_WIDTH, MAX_WIDTH = 40, 160
 # Longer names in a list of skills are printed on a line of their own.
 MAX_LISTED_NAME_WIDTH = 32
-MIN_DESCRIPTION_WIDTH = 10
+MIN_DESCRIPTION_WIDTH, MAX_DESCRIPTION = 10, 5_000
 # A table whose first column would be narrower than this is printed row by row instead.
 MIN_NAME_WIDTH = 16
 
@@ -23,6 +24,13 @@ def line_width() -> int:
     import shutil  # noqa: PLC0415  (imports bz2 and lzma, and most commands print no long line)
 
     return max(MIN_WIDTH, min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH))
+
+
+def description_width(indent: int) -> int:
+    """Return the columns that a description has behind an indent; a pipe without COLUMNS takes whole texts."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return MAX_DESCRIPTION
+    return max(MIN_DESCRIPTION_WIDTH, line_width() - indent)
 
 
 def display_width(text: str) -> int:
@@ -118,7 +126,8 @@ def format_skills(
 ) -> Iterator[str]:
     """Lay out skills, a line each: sanitized cells, the first of which is the name, and an untrusted description.
 
-    The description is truncated. A long name is printed above the rest of its row, never cut, since users copy it.
+    The description is truncated as `description_width` says. A long name is printed above the rest of its row, never
+    cut, since users copy it.
     Columns that are empty are left out. `header` and `roles` are for the cells.
     """
     columns = zip(*(cells for cells, _ in rows), strict=True)
@@ -132,13 +141,13 @@ def format_skills(
     if header:
         titles = [*(header[number] for number in used), "description"]
         yield paint_row(titles, [*widths, 0], ["header"] * len(titles), paint)
-    description_width = max(MIN_DESCRIPTION_WIDTH, line_width() - sum(width + 2 for width in widths))
+    available = description_width(sum(width + 2 for width in widths))
     for cells, description in rows:
         row = [cells[number] for number in used]
         if display_width(row[0]) > widths[0]:
             yield paint(row[0], roles[0])
             row[0] = ""
-        yield paint_row([*row, truncate(description, description_width)], [*widths, 0], roles, paint)
+        yield paint_row([*row, truncate(description, available)], [*widths, 0], roles, paint)
 
 
 def format_table(

@@ -60,6 +60,14 @@ def test_search_prints_the_details_of_a_long_name_on_the_next_line(project: Comm
     assert output.splitlines() == [below.replace(" " * 34, f"{'pdf':34}", 1), LONG, below]
 
 
+@pytest.mark.parametrize("words", [("list",), ("search", "--installed", "story")])
+def test_a_pipe_without_a_width_takes_whole_descriptions(project: CommandSandbox, words: tuple[str, ...]) -> None:
+    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION)))
+    project.run("install", "./mine/pdf", check=True)
+
+    assert DESCRIPTION.rstrip() in project.run(*words, env={"COLUMNS": None}, check=True).stdout
+
+
 def test_outdated_keeps_the_table_if_one_name_is_long(project: CommandSandbox, tmp_path: Path) -> None:
     upstream = Repository.create(tmp_path / "upstream")
     before = upstream.write(

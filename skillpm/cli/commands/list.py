@@ -10,9 +10,8 @@ from skillpm.cli.color import Paint, unpainted
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import (
     MAX_LISTED_NAME_WIDTH,
-    MIN_DESCRIPTION_WIDTH,
+    description_width,
     display_width,
-    line_width,
     truncate,
 )
 from skillpm.core.suggestions import list_some
@@ -166,7 +165,6 @@ def listed_skill_to_json(skill: ListedSkill) -> dict[str, Any]:
 
 
 def _format_lines(listing: Listing, paint: Paint, *, has_header: bool) -> Iterator[str]:
-    width = line_width()
     rows = [(sanitize(skill.name), sanitize(display_version(skill), 12), skill) for skill in listing.skills]
     name_width = min(MAX_LISTED_NAME_WIDTH, max(len(name) for name, _, _ in rows))
     version_width = max(len(version) for _, version, _ in rows)
@@ -179,7 +177,7 @@ def _format_lines(listing: Listing, paint: Paint, *, has_header: bool) -> Iterat
         is_long = len(name) > name_width  # the description goes on the next line, aligned with the others
         label = f"{'' if is_long else ' ' * (name_width - len(name))} {version:{0 if is_long else version_width}}  "
         indent = name_width + version_width + 3 if is_long else display_width(name + label + state)
-        description = truncate(skill.entry["description"], max(MIN_DESCRIPTION_WIDTH, width - indent))
+        description = truncate(skill.entry["description"], description_width(indent))
         head = paint(name, "name") + label + paint(state, "notice")
         if is_long:
             yield head.rstrip()
