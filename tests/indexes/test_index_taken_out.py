@@ -80,7 +80,10 @@ HOME/.config/skillpm/skills.lock would change
 updated 1; total: 2 skills in HOME/.agent-skills
 {STAYS}""")
     assert scene.output("update", "-g", "report") == expected_output("""\
-! error: `report` was not found in any index (searched: new (NEW)) and is not bundled with skillpm
+nothing to do: 2 skills in HOME/.agent-skills
+! warning: report stays locked as it is: its index OLD is no longer configured, and no other index has the same content
+! error: report was not updated: `report` was not found in any index (searched: new (NEW)) and is not \
+bundled with skillpm
 !   hint: search with `skillpm search report`; to install from a repository: owner/repo@report
 [1]
 """)
