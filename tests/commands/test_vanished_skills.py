@@ -81,6 +81,15 @@ pdf    {old}  {old}  ?
 """)
 
 
+def test_a_folder_in_the_hint_cannot_leave_its_argument(both: CommandSandbox, upstream: Repository) -> None:
+    upstream.remove(["office/portable"])
+    upstream.write(prefix_paths("office/$(touch owned) `x`", PDF)).commit()
+
+    assert both.output("update").splitlines()[3] == (
+        "!   hint: to follow it, run `skillpm install URL --path 'office/$(touch owned) `x`' --as pdf --force`"
+    )
+
+
 def test_several_that_vanished_in_one_commit_are_named_at_once(
     project: CommandSandbox, upstream: Repository, url: str
 ) -> None:
