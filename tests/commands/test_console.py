@@ -4,7 +4,7 @@ import io
 import re
 import sys
 import threading
-from contextlib import redirect_stderr
+from contextlib import closing, redirect_stderr
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -130,7 +130,8 @@ def test_a_download_reports_how_many_bytes_have_arrived(project: CommandSandbox,
     url = f"{server.address}/big.bin"
     destinations = Destinations()
     destinations.name(url)
-    HttpClient(settings, Progress(), destinations).get(url, limit=1_000_000)
+    with closing(HttpClient(settings, Progress(), destinations)) as client:
+        client.get(url, limit=1_000_000)
     assert updates[-1] == (f"fetching {url}", "receiving", 200_000, 200_000)
     assert updates == sorted(updates)
 

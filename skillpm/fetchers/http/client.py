@@ -112,6 +112,10 @@ class HttpClient:
         self._backend.install(self._client)
         self._auth = read_netrc(settings)
 
+    def close(self) -> None:
+        """Close the connections, which a command leaves to the end of its process."""
+        self._client.close()
+
     def get(
         self,
         url: str,
