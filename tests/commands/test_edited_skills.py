@@ -37,7 +37,9 @@ def test_an_edited_skill_stops_its_own_change(
     before = edited.full_snapshot
 
     without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to keep it as it is, "
-    assert edited.output(*arguments) == BLOCKED.replace("`skillpm sync --keep pdf` to keep it as it is, ", without)
+    merge = "`--merge` to carry them over, " if arguments[0] == "update" else ""
+    expected = BLOCKED.replace("`skillpm sync --keep pdf` to keep it as it is, ", f"{merge}{without}")
+    assert edited.output(*arguments) == expected
     assert edited.full_snapshot == before
 
 
@@ -139,7 +141,7 @@ def test_the_suggested_command_can_be_pasted(edited: CommandSandbox, upstream: R
     upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
     output = edited.run("update", "--json").json["error"]["hint"]
 
-    typed = output.partition("use `skillpm diff pdf` to see the changes, `skillpm ")[2].partition("`")[0].split()
+    typed = output.partition("to carry them over, `skillpm ")[2].partition("`")[0].split()
 
     assert typed == ["update", "--json", "--keep", "pdf"]
     assert edited.run(*typed).code == 0

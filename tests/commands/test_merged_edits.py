@@ -27,6 +27,20 @@ def publish(upstream: Repository, line: int, text: str = "Theirs.") -> tuple[str
     return old, upstream.commit()[:7]
 
 
+def test_an_update_that_edits_block_names_the_way_to_carry_them_over(
+    edited: CommandSandbox, upstream: Repository
+) -> None:
+    publish(upstream, 18)
+
+    assert edited.output("update") == expected_output("""\
+! error: blocked by local changes; nothing was changed
+!   pdf: edited since it was installed (SKILL.md modified)
+!   hint: use `skillpm diff pdf` to see the changes, `--merge` to carry them over, `skillpm update \
+--keep pdf` to keep it as it is, or `--force` to back it up and continue
+[1]
+""")
+
+
 def test_edits_are_merged_and_stay_edits(edited: CommandSandbox, upstream: Repository) -> None:
     old, new = publish(upstream, 18)
 

@@ -108,6 +108,8 @@ def _blocked_hint(
     ways = []
     if comparable:
         ways.append(f"`{scope.command('diff', comparable[0])}` to see the changes")
+        if "update" in options.command.split():
+            ways.append("`--merge` to carry them over")
     if not _is_all_requested(blocked, options):
         keep = " ".join(f"--keep {action.name}" for action in blocked)
         command = next((way for way in (f"{options.command} {keep}", keep) if len(way) <= MAX_COMMAND_LENGTH), "")

@@ -79,7 +79,7 @@ def resolve_upgrade(
                 lost = fetchers.find_lost_commits(pins)
                 kept = {name: skill for name, skill in kept.items() if name not in lost}
             lockfile = lockfile.replace(skills={**lockfile.skills, **kept})
-            return Upgrade(lockfile=lockfile, failures=tuple(failures))
+            return Upgrade(lockfile=lockfile, failures=tuple(sorted(failures, key=lambda failure: failure.names)))
 
 
 def _describe_failure(scope: Scope, locked: Lockfile, error: SkillpmError) -> FailedUpdate:
