@@ -10,8 +10,8 @@ from skillpm.formats.pin import GitPin
 def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, LockedSkill]:
     """Return the old entries of the skills of which an upgrade changed nothing but the commit or the tag.
 
-    A commit that changes other files of a repository is no newer version of a skill. Left out are skills of which
-    something else is required than before.
+    A commit that changes only other files of a repository is not a newer version of a skill. Skills of which something
+    else is required than before are left out.
     """
     required_before, required_after = before.requirements_by_name(), after.requirements_by_name()
     return {

@@ -47,7 +47,7 @@ def compare_capabilities(old: Capabilities | None, new: Capabilities) -> tuple[R
     changes = [*_compare_tools(before.tools, new.tools)]
     for code, kind, words in ADDED_KINDS:
         if kind in new.overfull or kind in before.overfull:
-            summary = f"{words}: more than {MAX_VALUES}, so that new ones cannot be told apart"
+            summary = f"{words}: more than {MAX_VALUES}, so that new ones cannot be identified"
             changes.append(ReviewFinding(code=code, summary=summary))
         else:
             changes += _list_added(code, words, sorted({*getattr(new, kind)} - {*getattr(before, kind)}))

@@ -26,7 +26,7 @@ def following(project: CommandSandbox, upstream: Repository, url: str) -> Comman
 
 
 def move(upstream: Repository) -> None:
-    """Commit something that is no part of a skill, release it, and move a tag to it."""
+    """Commit a file outside of all skills, release it, and move a tag to it."""
     upstream.write({"README.md": "News.\n"}).commit()
     upstream.tag("v1.2.0")
     upstream.tag("v1.1.0", force=True)

@@ -113,7 +113,7 @@ def test_a_crowd_of_hosts_does_not_hide_a_new_one() -> None:
     crowd = make_skill("pdf") | {"hosts.txt": "".join(f"https://a{number}.example/\n" for number in range(MAX_VALUES))}
     more = crowd | {"more.txt": "https://evil.example/"}
 
-    message = "contact hosts: more than 1000, so that new ones cannot be told apart"
+    message = "contact hosts: more than 1000, so that new ones cannot be identified"
     assert may_now(crowd, more) == [("host-added", message)]
     assert may_now(more, more) == [("host-added", message)]
 

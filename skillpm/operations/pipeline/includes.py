@@ -74,7 +74,7 @@ def expand_includes(
 
 
 class _Claim(Value):
-    """A skill of an include. `is_known`: the repository was listed before, so nobody looks at what it has now."""
+    """A skill of an include. `is_known`: the repository was listed before, and the user did not review it again."""
 
     include: Include
     source: GitSource
