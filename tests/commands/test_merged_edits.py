@@ -214,6 +214,18 @@ def test_wrong_values_are_named(edited: CommandSandbox) -> None:
 """)
 
 
+def test_a_merge_writes_temporary_files_in_the_cache_only(edited: CommandSandbox, upstream: Repository) -> None:
+    publish(upstream, 18)
+    # Left by a command that was killed; no process has this number.
+    stale = edited.cache / "v1/git/merge-yours.4194305-1.new"
+    stale.write_bytes(b"An edit.")
+
+    # The folder for temporary files does not exist.
+    edited.run("update", "--merge", check=True, env={"TMPDIR": str(edited.work / "none")})
+
+    assert [path.name for path in (edited.cache / "v1/git").glob("merge-*")] == []
+
+
 def test_a_link_in_place_of_the_versions_is_not_followed(edited: CommandSandbox, upstream: Repository) -> None:
     outside = edited.work.parent / "outside"
     outside.mkdir()

@@ -78,7 +78,8 @@ def test_it_is_what_git_merge_makes_of_it(
     yours: dict[str, tuple[bytes, bool]],
     theirs: dict[str, tuple[bytes, bool]],
 ) -> None:
-    merger = FileMerger(read_settings({"HOME": "/nowhere", "PATH": "/usr/local/bin:/usr/bin:/bin"}))
+    settings = read_settings({"HOME": "/nowhere", "PATH": "/usr/local/bin:/usr/bin:/bin"})
+    merger = FileMerger(settings, str(oracle.folder / ".git"))
 
     merged = merge_trees(entries(base), entries(yours), entries(theirs), merger.merge)
 

@@ -87,7 +87,7 @@ def merge_folder(context: Context, name: SkillName, base: FileTree, folder: str,
     """Merge what a folder has, which was made of `base`, into other content."""
     old, theirs = _tree_entries(base), _tree_entries(content)
     yours = _read_disk(folder, old)
-    merge = merge_trees(old, yours, theirs, FileMerger(context.settings).merge)
+    merge = merge_trees(old, yours, theirs, FileMerger(context.settings, context.git_cache_dir()).merge)
     result = MergedSkill(name=name, base=old, yours=yours, theirs=theirs, merge=merge)
     if any(path_problem(path) or yours[path].kind == "link" for path in merge.conflicts if path in yours):
         return result
