@@ -151,6 +151,14 @@ updated 1; total: 2 skills in WORK/.agent-skills
     )
 
 
+def test_the_difference_to_a_skill_that_is_gone_is_an_error(both: CommandSandbox) -> None:
+    assert both.output("diff", "pdf", "--update") == expected_output("""\
+! error: URL has no folder `skills/pdf`
+!   hint: its skills are in: office/portable, skills/docx
+[1]
+""")
+
+
 def test_install_stays_all_or_nothing(both: CommandSandbox, url: str) -> None:
     before = both.full_snapshot
 
