@@ -22,7 +22,7 @@ SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
     "$schema", "name", "skills", "include", "groups", "members", "indexes", "agents", "disabled", "permissions",
-    "overrides", "exclude-newer", "edits",
+    "overrides", "exclude-newer", "edits", "priority",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
@@ -51,6 +51,8 @@ class Manifest(Value):
     indexes: tuple[ConfiguredIndex, ...] = ()
     exclude_newer: str = ""
     edits: EditPolicy = EditPolicy()
+    # Names and patterns of the skills that a catalog with a budget keeps longest.
+    priority: tuple[str, ...] = ()
     # Patterns of the folders of members: only in the root manifest of a workspace.
     members: tuple[str, ...] = ()
     unknown_keys: tuple[str, ...] = ()
@@ -122,6 +124,7 @@ def read_manifest(text: str, file: str) -> Manifest:
         exclude_newer=top.text_or("exclude-newer"),
         groups={str(name): members for name, members in read_by_name(top.get("groups"), _read_group).items()},
         edits=read_edit_policy(top.get("edits")),
+        priority=() if (priority := top.get("priority")) is None else priority.texts(),
         members=_read_member_patterns(top.get("members")),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )

@@ -112,7 +112,10 @@ def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: 
     disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
     others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(
-        rules=rules, disabled=disabled[0], disabled_in={each.layout.directory: names for each, names in others}
+        rules=rules,
+        disabled=disabled[0],
+        disabled_in={each.layout.directory: names for each, names in others},
+        priority=tuple(pattern for manifest in manifests for pattern in manifest.priority),
     )
 
 

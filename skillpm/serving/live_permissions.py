@@ -11,13 +11,15 @@ from skillpm.serving.permissions import Rules
 
 
 class EffectivePermissions(Value):
-    """Rules and disabled skills."""
+    """Rules, disabled skills, and priorities."""
 
     rules: Rules = Rules()
     # Skills that are disabled in every directory.
     disabled: Collection[str] = frozenset()
     # Skills directory -> skills that are disabled there.
     disabled_in: Mapping[str, Collection[str]] = EMPTY_MAPPING
+    # Names and patterns of the skills that a catalog with a budget keeps longest, the most important first.
+    priority: tuple[str, ...] = ()
 
     def hides(self, card: Card) -> bool:
         """Return whether a skill must not be visible."""

@@ -31,7 +31,7 @@ class Rule(Value):
 
     def matches(self, name: str) -> bool:
         """Return whether the rule applies to a name. Matching is case-sensitive."""
-        return _compile(self.pattern).match(name) is not None
+        return compile_pattern(self.pattern).match(name) is not None
 
 
 class Decision(Value):
@@ -134,7 +134,8 @@ def _covers(wide: str, narrow: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _compile(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a pattern of skill names as a regular expression that matches from the start of a name."""
     # fnmatch translates to a pattern without backtracking, so a hostile `*a*a*a*` cannot take exponential time.
     return re.compile(fnmatch.translate(_escape_brackets(pattern)))
 

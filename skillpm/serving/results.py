@@ -70,8 +70,9 @@ class Prompt(Value):
     # Its estimated number of tokens.
     tokens: int
     text: str
-    # How many skills a budget left out, and how many descriptions it shortened.
+    # How many skills a budget left out, how many it lists by name alone, and how many descriptions it shortened.
     left_out: int = 0
+    named_only: int = 0
     shortened: int = 0
 
 

@@ -11,13 +11,15 @@ from typing import Any
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
+from skillpm.registry.last_use import read_last_uses, record_last_use
 from skillpm.registry.snapshot import RegistrySnapshot
 from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
 from skillpm.serving.availability import Environment
 from skillpm.serving.body_modes import MAX_LENGTH, Mode
 from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
-from skillpm.serving.renderers.base import OpenedSkill, RenderedSkill
+from skillpm.serving.relevance import sort_by_relevance
+from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, RenderedSkill
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
 from skillpm.serving.skill_files import list_skill_files
@@ -30,7 +32,15 @@ from skillpm.serving.skill_search import (
     search_text,
     suggest_names,
 )
-from skillpm.serving.token_budget import fit_to_budget
+from skillpm.serving.token_budget import (
+    DESCRIPTION_BUDGET,
+    LIST_BUDGET,
+    FittedCatalog,
+    RenderCatalog,
+    catalog_forms,
+    fit_to_budget,
+    sort_by_name,
+)
 from skillpm.serving.tool_call import answer_call
 from skillpm.serving.tool_schema import TOOL_SCHEMA
 from skillpm.settings import current_settings
@@ -50,6 +60,7 @@ class SkillService:
         ask         called with a skill's name to ask a person for approval; without it, approval is refused
         environ     the variables and the PATH in which requirements are checked; by default the process's own
         max_length  the length, in characters, at which a loaded text is cut
+        budget      the greatest number of tokens of the tool's description; None for no limit
         permits     replaces `rules` and `disabled` by a function that returns the current ones, for documents that may
                     change; whatever it raises, the methods raise, except `call`, which answers with it
 
@@ -67,14 +78,18 @@ class SkillService:
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
         max_length: int = MAX_LENGTH,
+        budget: int | None = DESCRIPTION_BUDGET,
         permits: Callable[[], EffectivePermissions] | None = None,
     ) -> None:
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
         self._get_permissions = permits or (lambda: fixed)
         self.style = find_renderer(style)
-        self.environment = Environment(current_settings().environ if environ is None else environ)
+        settings = current_settings()
+        self.environment = Environment(settings.environ if environ is None else environ)
         self.max_length = max_length
+        self.budget = budget
+        self._cache_dir = settings.cache_dir
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
         self._visible_cache: _VisibleSkills | None = None
@@ -176,6 +191,7 @@ class SkillService:
         opened = OpenedSkill(card=card, body=body, files=files)
         text, is_truncated = renderer.render_skill(opened, mode or renderer.default_mode, self.max_length)
         self._loaded_bodies[card.name] = skill.body.strip()
+        record_last_use(self._cache_dir, card.name)
         return Loaded(
             name=card.name,
             title=f"Loaded skill: {card.name}",
@@ -189,34 +205,55 @@ class SkillService:
             taken_for="" if name.strip().casefold() in names else name.strip(),
         )
 
-    def prompt(self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None) -> Prompt:
+    def prompt(
+        self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None, task: str = ""
+    ) -> Prompt:
         """Return the catalog for a system prompt: all visible skills with a description that models may use.
 
-        With a `budget`, in tokens, descriptions are shortened first; only if that is not enough, the last skills are
-        left out.
+        With a `budget`, in tokens, descriptions are shortened first; then skills are listed by name alone, and then
+        left out, the least relevant first: to the `task` if given, else by declared priority and last use. With a
+        `task`, the catalog begins with the skills that fit it best; without one it is sorted by name.
         """
         renderer = self.style if style is None else find_renderer(style)
-        advertised = self._list_advertised()
-
-        def render(skills: Sequence[RenderedSkill]) -> str:
-            return renderer.render_catalog(skills, mode or renderer.default_mode)
-
-        shown, text = (advertised, render(advertised)) if budget is None else fit_to_budget(advertised, render, budget)
+        catalog = self._fit_catalog(
+            self._list_advertised(), catalog_forms(renderer.render_catalog, mode or renderer.default_mode), budget, task
+        )
         return Prompt(
             style=renderer.name,
-            skills=len(shown),
-            tokens=estimate_tokens(text),
-            text=text,
-            left_out=len(advertised) - len(shown),
-            shortened=sum(skill.description != skill.card.description for skill in shown),
+            skills=len(catalog.skills) + len(catalog.omitted.names),
+            tokens=estimate_tokens(catalog.text),
+            text=catalog.text,
+            left_out=catalog.omitted.count,
+            named_only=len(catalog.omitted.names),
+            shortened=sum(skill.description != skill.card.description for skill in catalog.skills),
         )
+
+    def _fit_catalog(
+        self, skills: Sequence[RenderedSkill], forms: Sequence[RenderCatalog], budget: int | None, task: str = ""
+    ) -> FittedCatalog:
+        if budget is None and not task:
+            return FittedCatalog(text=forms[0](skills, NONE_OMITTED), skills=tuple(skills))
+        by_relevance = sort_by_relevance(
+            skills,
+            found=search_cards(task, self._visible_skills.texts),
+            priority=self._get_permissions().priority,
+            last_used=read_last_uses(self._cache_dir),
+        )
+        if budget is None:
+            return FittedCatalog(text=forms[0](by_relevance, NONE_OMITTED), skills=tuple(by_relevance))
+        return fit_to_budget(by_relevance, forms if task else [sort_by_name(form) for form in forms], budget)
 
     # The tool
 
     @property
     def description(self) -> str:
-        """The description of the tool `skill` for a model, generated from what is visible now."""
-        return self.style.render_tool_description(self._list_advertised())
+        """The description of the tool `skill` for a model, generated from what is visible now, within `budget`."""
+        return self._fit_catalog(self._list_advertised(), [self.style.render_tool_description], self.budget).text
+
+    def render_list(self, mode: Mode) -> str:
+        """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
+        listed = [skill for skill in self.list() if not skill.card.entry.get("userOnly")]
+        return self._fit_catalog(listed, catalog_forms(self.style.render_list, mode), LIST_BUDGET).text
 
     @property
     def schema(self) -> Mapping[str, Any]:

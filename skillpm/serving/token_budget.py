@@ -1,47 +1,117 @@
-"""Fit a catalog into a token budget: shorten descriptions first, and leave skills out only if necessary. Pure."""
+"""Fit a catalog into a token budget. Pure.
+
+First, descriptions are shortened to the greatest common length that fits, as long as a useful piece of each is left;
+then, the catalog takes a denser form. If that is not enough, the least relevant skills are listed by name alone, and
+if all names do not fit either, the least relevant ones are left out, and the catalog says how many.
+"""
 
 from collections.abc import Callable, Sequence
 
 from skillpm.core.text import estimate_tokens
-from skillpm.serving.renderers.base import RenderedSkill
+from skillpm.core.values import Value
+from skillpm.serving.body_modes import Mode
+from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, RenderedSkill
 
+MIN_DESCRIPTION_LENGTH = 40  # characters; a shorter piece seldom says what a skill is for
 SAMPLE_SIZE = 200
-RenderCatalog = Callable[[Sequence[RenderedSkill]], str]
+# Of a tool's description: Claude Code reserves one percent of a context window for its own list of skills.
+DESCRIPTION_BUDGET = 2_000
+# Of the answer to `list`: Claude Code cuts the answers of MCP tools at 25,000 tokens.
+LIST_BUDGET = 20_000
+RenderCatalog = Callable[[Sequence[RenderedSkill], OmittedSkills], str]
 
 
-def fit_to_budget(
-    skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int
-) -> tuple[Sequence[RenderedSkill], str]:
-    """Return the skills with descriptions cut to the greatest common length that fits the budget, and the catalog.
+class FittedCatalog(Value):
+    """A catalog within its budget."""
 
-    If even the names alone exceed it, the last skills are left out.
+    text: str
+    # Those with a description, which may be shortened.
+    skills: tuple[RenderedSkill, ...]
+    omitted: OmittedSkills = NONE_OMITTED
+
+
+def catalog_forms(
+    render: Callable[[Sequence[RenderedSkill], Mode, OmittedSkills], str], mode: Mode
+) -> list[RenderCatalog]:
+    """Return the forms that a catalog in a mode may take, the densest last."""
+
+    def in_mode(mode: Mode) -> RenderCatalog:
+        return lambda skills, omitted: render(skills, mode, omitted)
+
+    return [in_mode("full"), in_mode("compact")] if mode == "full" else [in_mode(mode)]
+
+
+def sort_by_name(render: RenderCatalog) -> RenderCatalog:
+    """Return the same form with the skills sorted by name."""
+
+    def render_sorted(skills: Sequence[RenderedSkill], omitted: OmittedSkills) -> str:
+        names = tuple(sorted(omitted.names))
+        return render(sorted(skills, key=lambda skill: skill.card.name), omitted.replace(names=names))
+
+    return render_sorted
+
+
+def fit_to_budget(skills: Sequence[RenderedSkill], renders: Sequence[RenderCatalog], budget: int) -> FittedCatalog:
+    """Return the catalog of skills, most relevant first, that says the most in `budget` tokens.
+
+    `renders` are the forms it may take, the densest last. A budget that is too small even for the number of skills
+    gives an empty text.
     """
-    rendered: list[tuple[Sequence[RenderedSkill], str]] = []  # the largest selection that fits so far
-
-    def fits(selection: Sequence[RenderedSkill]) -> bool:
-        text = render(selection)
-        is_small = estimate_tokens(text) <= budget
-        if is_small:
-            rendered[:] = [(selection, text)]
-        return is_small
-
     if not skills:
-        return skills, render(skills)
-    if fits(skills):
-        return rendered[0]
+        return FittedCatalog(text=renders[0](skills, NONE_OMITTED), skills=())
+    shortest = _shorten_all(skills, MIN_DESCRIPTION_LENGTH)
+    for render in renders:
+        if estimate_tokens(render(shortest, NONE_OMITTED)) <= budget:
+            shown = _shorten_to_fit(skills, render, budget)
+            return FittedCatalog(text=render(shown, NONE_OMITTED), skills=tuple(shown))
+    return _omit_to_fit(shortest, renders[-1], budget)
+
+
+def _shorten_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int) -> Sequence[RenderedSkill]:
+    """Return the skills with descriptions of the greatest common length that fits; the shortest one does."""
+
+    def fits(some: Sequence[RenderedSkill], budget: int) -> bool:
+        return estimate_tokens(render(some, NONE_OMITTED)) <= budget
+
+    if fits(skills, budget):
+        return skills
+    longest = max(len(skill.description) for skill in skills)
     # The tokens of a catalog are nearly those of its skills, so a few of them show where to search.
     sample = skills[:: len(skills) // SAMPLE_SIZE + 1]
     share = budget * len(sample) // len(skills)
-    longest = max(len(skill.description) for skill in skills)
+    lowest = MIN_DESCRIPTION_LENGTH
     guess = _find_largest(
-        longest, lambda length: estimate_tokens(render(_shorten_all(sample, length))) <= share, longest // 2
+        lowest, longest, lambda length: fits(_shorten_all(sample, length), share), (lowest + longest) // 2
     )
-    length = _find_largest(longest, lambda length: fits(_shorten_all(skills, length)), guess)
-    if length == 0:
-        names = _shorten_all(skills, 0)
-        total = estimate_tokens(render(names))
-        _find_largest(len(names), lambda count: fits(names[:count]), len(names) * budget // max(total, 1))
-    return rendered[0] if rendered else ((), render(()))
+    length = _find_largest(lowest, longest, lambda length: fits(_shorten_all(skills, length), budget), guess)
+    return _shorten_all(skills, length)
+
+
+def _omit_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int) -> FittedCatalog:
+    """Return a catalog with the names of all skills and as many descriptions as fit.
+
+    If the names of all leave less than half of the budget for descriptions, one half is for skills with a description
+    and the other for names.
+    """
+    total = len(skills)
+
+    def make(described: int, named: int) -> FittedCatalog:
+        names = tuple(skill.card.name for skill in skills[described : described + named])
+        shown, omitted = tuple(skills[:described]), OmittedSkills(names=names, count=total - described - named)
+        return FittedCatalog(text=render(shown, omitted), skills=shown, omitted=omitted)
+
+    def fits(described: int, named: int, budget: int = budget) -> bool:
+        return estimate_tokens(make(described, named).text) <= budget
+
+    frame = estimate_tokens(make(0, 0).text)
+    if frame > budget:
+        return FittedCatalog(text="", skills=(), omitted=OmittedSkills(count=total))
+    guess = budget * total // estimate_tokens(render(skills, NONE_OMITTED))
+    half = _find_largest(0, total, lambda described: fits(described, 0, (frame + budget) // 2), guess // 2)
+    if fits(half, total - half):
+        described = _find_largest(half, total, lambda described: fits(described, total - described), guess)
+        return make(described, total - described)
+    return make(half, _find_largest(0, total - half, lambda named: fits(half, named), guess))
 
 
 def _shorten_all(skills: Sequence[RenderedSkill], length: int) -> list[RenderedSkill]:
@@ -53,21 +123,19 @@ def shorten_description(skill: RenderedSkill, length: int) -> RenderedSkill:
     text = skill.description
     if len(text) <= length:
         return skill
-    if length < 1:
-        return skill.replace(description="")
     head = text[: length - 1]
     if not text[length - 1].isspace() and " " in head:
         head = head[: head.rindex(" ")]
     return skill.replace(description=head.rstrip(" ,;:") + "…")
 
 
-def _find_largest(highest: int, fits: Callable[[int], bool], guess: int) -> int:
-    """Return the largest number from 0 to `highest` that fits; `fits` must be monotonic, and is not asked about 0.
+def _find_largest(lowest: int, highest: int, fits: Callable[[int], bool], guess: int) -> int:
+    """Return the largest number between these that fits; `fits` must be monotonic, and is not asked about `lowest`.
 
     Numbers near the guess are tried first, in growing steps, and then by binary search.
     """
-    low, high = 0, highest
-    middle, step = min(max(guess, 1), highest), 1
+    low, high = lowest, highest
+    middle, step = min(max(guess, lowest + 1), highest), 1
     while low < high:
         if fits(middle):
             low = middle

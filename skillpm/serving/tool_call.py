@@ -40,7 +40,7 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
     if style.no_registry_message and not service.visible and not service.registry.is_there:
         return _failure(style, style.no_registry_message)
     if request.action == "list":
-        return _success(style, style.render_list(_exclude_user_only(service.list()), mode), title="Available skills")
+        return _success(style, service.render_list(mode), title="Available skills")
     if request.action == "search":
         return _success(
             style,

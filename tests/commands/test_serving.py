@@ -108,7 +108,7 @@ def test_prompt(full: CommandSandbox) -> None:
 - **pdf**: Reads PDF files.
 """)
     value = full.json_output("prompt", "--budget", "70")
-    assert nested_keys(value) == ["style", "skills", "tokens", "text", "leftOut", "shortened"]
+    assert nested_keys(value) == ["style", "skills", "tokens", "text", "leftOut", "namedOnly", "shortened"]
     assert value["tokens"] <= 70
     assert value["skills"] + value["leftOut"] == 3
     assert full.run("prompt", "--style", "supercode", "--budget", "60").stderr == ""
@@ -124,9 +124,28 @@ def test_the_effect_of_a_token_budget_is_reported(full: CommandSandbox) -> None:
     assert "did not fit the budget" in full.run("prompt", "--budget", "10").stderr
 
 
+def test_the_manifest_and_the_task_decide_what_a_budget_keeps(project: CommandSandbox) -> None:
+    for number in range(10, 100):
+        name = f"paint-{number}"
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, f"Paints walls in color {number}.")))
+    project.write("skills.json", '{"skills": {}, "priority": ["paint-2?", "paint-11"]}')
+
+    few = project.json_output("prompt", "--budget", "120")
+    assert set(re.findall(r"- paint-(..):", few["text"])) <= {f"2{digit}" for digit in range(10)}
+    assert few["skills"] - few["namedOnly"] == len(re.findall("- paint-2.:", few["text"]))
+    assert project.output("prompt", "--budget", "120").endswith(
+        f"{few['leftOut']} more skills are not listed. Search for what a task needs: with `query` in the tool `skill`, "
+        "or `skillpm search --installed WORDS`.\n</available_skills>\n"
+        f"! {few['namedOnly']} skills listed by name alone\n"
+        f"! warning: {few['leftOut']} of 90 skills did not fit the budget\n"
+    )
+    for_task = project.json_output("prompt", "--budget", "120", "--for", "color 75")
+    assert for_task["text"].splitlines()[1] == "- paint-75: Paints walls in color 75."
+
+
 def test_prompt_of_nothing_is_nothing(project: CommandSandbox) -> None:
     assert project.output("prompt") == ""
-    nothing = {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0, "shortened": 0}
+    nothing = {"style": "default", "skills": 0, "tokens": 0, "text": "", "leftOut": 0, "namedOnly": 0, "shortened": 0}
     assert project.json_output("prompt") == nothing
 
 

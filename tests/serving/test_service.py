@@ -1,6 +1,7 @@
 """The service: finding skills, permissions, budgets, and triggers."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -228,17 +229,50 @@ def test_budget_shortens_descriptions_before_leaving_skills_out(tmp_path: Path) 
     service = create_service(tmp_path)
     whole = service.prompt()
 
-    for budget in (whole.tokens, whole.tokens - 1, 300, 250):
+    for budget in (whole.tokens, whole.tokens - 1, 300, 250, 80):
         prompt = service.prompt(budget=budget)
         assert prompt.tokens <= budget
         assert (prompt.skills, prompt.left_out) == (4, 0)
     assert service.prompt(budget=whole.tokens).text == whole.text
     assert "a a a…" in service.prompt(budget=250).text
 
-    tight = service.prompt(budget=80)
-    assert (tight.skills + tight.left_out, tight.tokens <= 80) == (4, True)
-    assert 0 < tight.skills < 4
     assert service.prompt(budget=0).text == ""
+
+
+def test_a_catalog_for_a_task_begins_with_the_skills_for_it(tmp_path: Path) -> None:
+    for name, description in {"alpha": "Makes tea.", "beta": "Reads PDF files.", "gamma": "Makes tea."}.items():
+        write_files(tmp_path, prefix_paths(name, make_skill(name, description)))
+    service = create_service(tmp_path)
+
+    def names(text: str) -> list[str]:
+        return re.findall(r"alpha|beta|gamma", text.replace(str(tmp_path), ""))
+
+    assert names(service.prompt(mode="toon").text) == ["alpha", "beta", "gamma"]
+    assert names(service.prompt(mode="toon", task="read a pdf").text)[0] == "beta"
+
+
+def test_a_catalog_keeps_the_skills_that_were_loaded_last(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(40)]
+    for name in names:
+        write_files(tmp_path, prefix_paths(name, make_skill(name, f"Does what {name} does.")))
+    service = create_service(tmp_path)
+
+    for name in ("s39", "s7", "s22"):
+        service.load(name)
+        prompt = service.prompt(budget=100)
+
+        assert f"- {name}: Does what {name} does." in prompt.text
+        assert (prompt.skills, prompt.named_only, prompt.left_out) == (40, 36, 0)
+
+
+def test_the_description_of_the_tool_keeps_to_its_budget(tmp_path: Path) -> None:
+    for name in "abcdefgh":
+        write_files(tmp_path, prefix_paths(name, make_skill(name, f"{name} " * 500)))
+    registry = Registry.load(tmp_path)
+
+    assert estimate_tokens(SkillService(registry).description) <= 2_000
+    assert estimate_tokens(SkillService(registry, budget=200).description) <= 200
+    assert estimate_tokens(SkillService(registry, budget=None).description) > 500
 
 
 def test_message_triggers_skills_and_their_servers(shelf: Path, tmp_path: Path) -> None:

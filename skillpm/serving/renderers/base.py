@@ -15,6 +15,7 @@ INTRO_SENTENCES = (
     "Use this when a task matches an available skill's description.",
 )
 NO_SKILLS_MESSAGE = f"{INTRO_SENTENCES[0]} No skills are currently available."
+FIND_SENTENCE = "Search for what a task needs: with `query` in the tool `skill`, or `skillpm search --installed WORDS`."
 MAX_LISTED_FILES = 20
 
 
@@ -32,6 +33,18 @@ class RenderedSkill(Value):
         """The description on one line, followed by the unmet requirements."""
         needs = f" (not usable here: needs {', '.join(self.missing)})" if self.missing else ""
         return sanitize_line(self.description) + needs
+
+
+class OmittedSkills(Value):
+    """What a catalog says about the skills for which its budget has no room."""
+
+    # Listed by name alone.
+    names: tuple[str, ...] = ()
+    # How many are not listed at all.
+    count: int = 0
+
+
+NONE_OMITTED = OmittedSkills()
 
 
 class OpenedSkill(Value):
@@ -53,6 +66,12 @@ class Renderer:
     default_mode: ClassVar[Mode] = "full"
     # Whether a partial name that matches several skills means the first of them.
     accepts_first_match: ClassVar[bool] = False
+    # What precedes and follows the entries of a catalog, and what separates them; and a catalog without entries.
+    catalog_frame: ClassVar[tuple[str, str]] = ("<available_skills>\n", "\n</available_skills>")
+    entry_separator: ClassVar[str] = "\n"
+    empty_catalog: ClassVar[str] = ""
+    # Whether text between the tags of a catalog is escaped.
+    escapes_markup: ClassVar[bool] = True
     # The answer if the skills directory does not exist; if empty, that is treated as a directory without skills.
     no_registry_message: ClassVar[str] = ""
 
@@ -77,27 +96,29 @@ class Renderer:
             lines += ["</skill_files>"]
         return "\n".join([*lines, "</skill_content>"]), is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002  (for styles that use it)
-        """Return the catalog for a model; empty without skills."""
-        if not skills:
-            return ""
-        lines = ["<available_skills>"]
-        for skill in skills:
-            lines += ["<skill>", "<name>", _escape_attribute(skill.card.name), "</name>"]
-            lines += ["<description>", _escape_attribute(skill.summary_line), "</description>"]
-            lines += ["<location>", escape_markup(skill.card.location), "</location>", "</skill>"]
-        return "\n".join([*lines, "</available_skills>"])
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
+        """Return the catalog for a model: all fields, one line for each skill (`compact`), or only names (`toon`)."""
+        if not skills and omitted == NONE_OMITTED:
+            return self.empty_catalog
+        is_full = mode == "full"
+        entries = [self._render_entry(skill) if is_full else self._render_line(skill, mode) for skill in skills]
+        separator = self.entry_separator if is_full else "\n"
+        head, tail = self.catalog_frame
+        return head + separator.join([*entries, *self._describe_omitted(omitted)]) + tail
 
-    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:
+    def render_tool_description(self, skills: Sequence[RenderedSkill], omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the description of the tool."""
-        if not skills:
+        if not skills and omitted == NONE_OMITTED:
             return NO_SKILLS_MESSAGE
         listed = [f"- {sanitize_line(skill.card.name)}: {skill.summary_line}" for skill in skills]
-        return "\n".join([" ".join(INTRO_SENTENCES), "", "Available skills:", *listed])
+        # Before the list: some hosts cut long descriptions at their end.
+        return "\n".join(
+            [" ".join(INTRO_SENTENCES), *self._describe_omitted(omitted), "", "Available skills:", *listed]
+        )
 
-    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
+    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the answer to the action `list`."""
-        return self.render_catalog(skills, mode) or "No skills are currently available."
+        return self.render_catalog(skills, mode, omitted) or "No skills are currently available."
 
     def render_search_results(self, query: str, skills: Sequence[RenderedSkill]) -> str:
         """Return the answer to the action `search`."""
@@ -145,6 +166,29 @@ class Renderer:
     def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """Return the tool's answer in the shape that a program expects."""
         return {"ok": ok, "title": title, "text": text, "metadata": dict(metadata)}
+
+    def _render_entry(self, skill: RenderedSkill) -> str:
+        """Return a skill in a catalog of the mode `full`."""
+        lines = ["<skill>", "<name>", _escape_attribute(skill.card.name), "</name>"]
+        lines += ["<description>", _escape_attribute(skill.summary_line), "</description>"]
+        lines += ["<location>", escape_markup(skill.card.location), "</location>", "</skill>"]
+        return "\n".join(lines)
+
+    def _render_line(self, skill: RenderedSkill, mode: Mode) -> str:
+        """Return a skill in a catalog of another mode."""
+        name = sanitize_line(skill.card.name)
+        line = f"- {name}: {skill.summary_line}" if mode == "compact" else f"- {name}"
+        return escape_markup(line) if self.escapes_markup else line
+
+    def _describe_omitted(self, omitted: OmittedSkills) -> list[str]:
+        """Return sentences about the skills for which there is no room, and how to find them."""
+        sentences = []
+        if omitted.names:
+            sentences.append(f"Other skills, by name: {', '.join(map(sanitize_line, omitted.names))}.")
+        if omitted.count:
+            are = "skills are" if omitted.count > 1 else "skill is"
+            sentences.append(f"{omitted.count} more {are} not listed. {FIND_SENTENCE}")
+        return [escape_markup(each) if self.escapes_markup else each for each in sentences]
 
     def _prepare_body(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         return truncate(sanitize_text(apply_mode(opened.body.strip(), mode)), max_length)

@@ -8,7 +8,15 @@ from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.model_text import escape_markup, sanitize_line
-from skillpm.serving.renderers.base import INTRO_SENTENCES, NO_SKILLS_MESSAGE, OpenedSkill, RenderedSkill, Renderer
+from skillpm.serving.renderers.base import (
+    INTRO_SENTENCES,
+    NO_SKILLS_MESSAGE,
+    NONE_OMITTED,
+    OmittedSkills,
+    OpenedSkill,
+    RenderedSkill,
+    Renderer,
+)
 
 GLM_EMPTY_CATALOG = "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
 GLM_TOOL_DESCRIPTION = (
@@ -26,6 +34,12 @@ class OpenCodeRenderer(Renderer):
     """The wording of OpenCode's skill tool."""
 
     name: ClassVar[str] = "opencode"
+    catalog_frame: ClassVar[tuple[str, str]] = (
+        " ".join([*INTRO_SENTENCES, "<available_skills> "]),
+        " </available_skills>",
+    )
+    entry_separator: ClassVar[str] = " "
+    empty_catalog: ClassVar[str] = NO_SKILLS_MESSAGE
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Return a heading, the base directory and the body."""
@@ -33,20 +47,14 @@ class OpenCodeRenderer(Renderer):
         name, folder = sanitize_line(opened.card.name), sanitize_line(opened.card.folder)
         return "\n".join([f"## Skill: {name}", "", f"**Base directory**: {folder}", "", body]), is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Return the tool's description, which is the catalog."""
-        if not skills:
-            return NO_SKILLS_MESSAGE
-        parts = [*INTRO_SENTENCES, "<available_skills>"]
-        for skill in skills:
-            name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
-            parts += ["  <skill>", f"    <name>{name}</name>"]
-            parts += [f"    <description>{description}</description>", "  </skill>"]
-        return " ".join([*parts, "</available_skills>"])
-
-    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:
+    def render_tool_description(self, skills: Sequence[RenderedSkill], omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the catalog."""
-        return self.render_catalog(skills, "full")
+        return self.render_catalog(skills, "full", omitted)
+
+    def _render_entry(self, skill: RenderedSkill) -> str:
+        name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
+        parts = ("  <skill>", f"    <name>{name}</name>", f"    <description>{description}</description>", "  </skill>")
+        return " ".join(parts)
 
     def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
         """Return an error that lists all visible skills."""
@@ -63,17 +71,15 @@ class BrutusRenderer(OpenCodeRenderer):
     """The wording of BRUTUS, which copies OpenCode's with other spacing and capitalization."""
 
     name: ClassVar[str] = "brutus"
+    catalog_frame: ClassVar[tuple[str, str]] = (
+        " ".join([*INTRO_SENTENCES, "<available_skills>"]),
+        "</available_skills>",
+    )
+    entry_separator: ClassVar[str] = ""
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Return the tool's description, which is the catalog."""
-        if not skills:
-            return NO_SKILLS_MESSAGE
-        listed = "".join(
-            f" <skill> <name>{escape_markup(skill.card.name)}</name>"
-            f" <description>{escape_markup(skill.summary_line)}</description> </skill>"
-            for skill in skills
-        )
-        return " ".join(INTRO_SENTENCES) + f" <available_skills>{listed}</available_skills>"
+    def _render_entry(self, skill: RenderedSkill) -> str:
+        name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
+        return f" <skill> <name>{name}</name> <description>{description}</description> </skill>"
 
     def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
         """Return an error that quotes the name as Go does and lists all visible skills."""
@@ -89,6 +95,12 @@ class GlmRenderer(Renderer):
     """The wording of GLM-CLI: every answer is enclosed in line breaks, as in its source."""
 
     name: ClassVar[str] = "glm"
+    catalog_frame: ClassVar[tuple[str, str]] = (
+        "\n**Available Skills:**\n\n",
+        '\n\nTo load a skill, call: skill({ name: "skill-name" })\n',
+    )
+    empty_catalog: ClassVar[str] = GLM_EMPTY_CATALOG
+    escapes_markup: ClassVar[bool] = False
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Return the name, the body, and the path of the file."""
@@ -96,16 +108,11 @@ class GlmRenderer(Renderer):
         name, location = sanitize_line(opened.card.name), sanitize_line(opened.card.location)
         return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*\n", is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Return the list of skills with their metadata."""
-        if not skills:
-            return GLM_EMPTY_CATALOG
-        listed = "\n".join(
-            f"• **{sanitize_line(skill.card.name)}**: {skill.summary_line}{_render_metadata(skill)}" for skill in skills
-        )
-        return f'\n**Available Skills:**\n\n{listed}\n\nTo load a skill, call: skill({{ name: "skill-name" }})\n'
-
-    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
+    def render_tool_description(
+        self,
+        skills: Sequence[RenderedSkill],  # noqa: ARG002
+        omitted: OmittedSkills = NONE_OMITTED,  # noqa: ARG002
+    ) -> str:
         """Return the fixed description, which lists no skills."""
         return GLM_TOOL_DESCRIPTION
 
@@ -116,6 +123,9 @@ class GlmRenderer(Renderer):
     def format_result(self, *, ok: bool, title: str, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """Return only the text; errors are text, too."""
         return {"result": text}
+
+    def _render_entry(self, skill: RenderedSkill) -> str:
+        return f"• **{sanitize_line(skill.card.name)}**: {skill.summary_line}{_render_metadata(skill)}"
 
 
 def _render_metadata(skill: RenderedSkill) -> str:
@@ -130,6 +140,7 @@ class SuperCodeRenderer(Renderer):
     name: ClassVar[str] = "supercode"
     default_mode: ClassVar[Mode] = "compact"
     accepts_first_match: ClassVar[bool] = True
+    escapes_markup: ClassVar[bool] = False
     no_registry_message: ClassVar[str] = "Skill registry not found. Run skill setup first."
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
@@ -137,7 +148,7 @@ class SuperCodeRenderer(Renderer):
         body, is_truncated = self._prepare_body(opened, mode, max_length)
         return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
+    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the skills by category, in the order in which the categories first occur."""
         groups: dict[str, list[RenderedSkill]] = {}
         for skill in skills:
@@ -148,15 +159,15 @@ class SuperCodeRenderer(Renderer):
             for skill in members:
                 lines += _render_supercode_entry(skill, mode)
             lines.append("")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._describe_omitted(omitted)])
 
-    def render_tool_description(self, skills: Sequence[RenderedSkill]) -> str:  # noqa: ARG002
+    def render_tool_description(
+        self,
+        skills: Sequence[RenderedSkill],  # noqa: ARG002
+        omitted: OmittedSkills = NONE_OMITTED,  # noqa: ARG002
+    ) -> str:
         """Return the fixed description, which lists no skills."""
         return SUPERCODE_TOOL_DESCRIPTION
-
-    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:
-        """Return the catalog; without skills only its heading."""
-        return self.render_catalog(skills, mode)
 
     def unreadable_message(self, name: str, reason: str) -> str:  # noqa: ARG002
         """Return an error without the reason."""
@@ -180,22 +191,17 @@ class OmegaRenderer(Renderer):
     """The block of omega's system prompt that lists the skills, installed or not, with their paths."""
 
     name: ClassVar[str] = "omega"
+    catalog_frame: ClassVar[tuple[str, str]] = (OMEGA_INTRODUCTION, "\n")
+    escapes_markup: ClassVar[bool] = False
 
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Return only the body: the model reads the file itself."""
         return self._prepare_body(opened, mode, max_length)
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode) -> str:  # noqa: ARG002
-        """Return the block; empty without skills."""
-        if not skills:
-            return ""
-        return OMEGA_INTRODUCTION + "".join(_render_omega_entry(skill) for skill in skills)
-
-
-def _render_omega_entry(skill: RenderedSkill) -> str:
-    status = "not installed" if skill.missing else "installed"
-    name, location = sanitize_line(skill.card.name), sanitize_line(skill.card.location)
-    return f"- {name} [{status}]: {sanitize_line(skill.description)} -> Read {location}\n"
+    def _render_entry(self, skill: RenderedSkill) -> str:
+        status = "not installed" if skill.missing else "installed"
+        name, location = sanitize_line(skill.card.name), sanitize_line(skill.card.location)
+        return f"- {name} [{status}]: {sanitize_line(skill.description)} -> Read {location}"
 
 
 RENDERERS: dict[str, Renderer] = {

@@ -1,0 +1,28 @@
+"""Which skills matter most, for a catalog that has no room for all. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from zlib import crc32
+
+from skillpm.registry.card import Card
+from skillpm.serving.permissions import compile_pattern
+from skillpm.serving.renderers.base import RenderedSkill
+
+
+def sort_by_relevance(
+    skills: Iterable[RenderedSkill], *, found: Iterable[Card], priority: Sequence[str], last_used: Mapping[str, float]
+) -> list[RenderedSkill]:
+    """Return skills, the most relevant first.
+
+    `found` are the results of a search for the task, best first. Then come those with a declared `priority` (names and
+    patterns, the most important first), then those used most recently, then all others.
+    """
+    ranks = {card.name: rank for rank, card in enumerate(found)}
+    patterns = [compile_pattern(pattern) for pattern in priority]
+
+    def key(skill: RenderedSkill) -> tuple[int, int, float, int]:
+        name = skill.card.name
+        declared = next((number for number, each in enumerate(patterns) if each.match(name)), len(patterns))
+        # Not by name: skills of one kind often begin alike, and a whole kind must not be missing.
+        return ranks.get(name, len(ranks)), declared, -last_used.get(name, 0.0), crc32(name.encode())
+
+    return sorted(skills, key=key)
