@@ -6,24 +6,20 @@ A search looks for all words first; if no skill has them, for similarly spelled 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
-from typing import Literal
 
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, SearchedIndex
-from skillpm.indexes.search.full_text import TIER_STEM, Hit, Hits
-from skillpm.indexes.search.query import Query, nearest_words, parse_query
+from skillpm.indexes.search.full_text import Hits
+from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, Query, nearest_words, parse_query
+from skillpm.indexes.search.strategies import UNLIMITED, find_matches
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs
 from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_search import search_cards, search_text
 
 MAX_SUGGESTIONS = 3
-UNLIMITED = 1_000_000
-MatchKind = Literal["all", "alike", "some"]
-Corrections = Mapping[str, tuple[str, ...]]
 
 
 class SearchResult(Value):
@@ -74,7 +70,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
         corrections=run.corrections if total else EMPTY_MAPPING,
         suggestions=() if total else tuple(run.suggest_names(catalogs)),
         searched_indexes=searched_indexes,
-        counts={} if total else {it.index or it.url: it.database.count_visible(hides) for it in catalogs},
+        counts={} if total else {it.index or it.url: it.searched.database.count_visible(hides) for it in catalogs},
     )
 
 
@@ -89,15 +85,10 @@ class _Search:
 
     def find_first_match(self, catalogs: Sequence[SearchCatalog]) -> tuple[MatchKind, list[Hits]]:
         """Return the first kind of match that has hits, and the hits in each catalog."""
-        strategies: list[tuple[MatchKind, _SearchFunction]] = [
-            ("all", self.match_all_words),
-            ("alike", self.match_similar_words),
-            ("some", self.match_any_word),
-        ]
-        attempts = ((kind, self.search_catalogs(catalogs, search_one)) for kind, search_one in strategies)
+        attempts = ((kind, self.search_catalogs(catalogs, kind)) for kind in MATCH_KINDS)
         return next((attempt for attempt in attempts if any(hits.total for hits in attempt[1])), ("all", []))
 
-    def search_catalogs(self, catalogs: Sequence[SearchCatalog], search_one: "_SearchFunction") -> list[Hits]:
+    def search_catalogs(self, catalogs: Sequence[SearchCatalog], kind: MatchKind) -> list[Hits]:
         """Search every catalog, without duplicates.
 
         A skill found among the installed ones is hidden in the index it came from; a bundled skill is hidden if a skill
@@ -108,62 +99,28 @@ class _Search:
             duplicates = frozenset(name for name, local in catalog.installed_names.items() if local in installed)
             if catalog.url == BUNDLED_KEY:
                 duplicates = frozenset(self.service.registry.snapshot.cards)
-            hits.append(search_one(catalog, partial(_is_hidden, duplicates, denied)))
+            limit = UNLIMITED if catalog.url == INSTALLED else self.limit
+            is_hidden = partial(_is_hidden, duplicates, denied)
+            matches = find_matches(catalog.searched, self.query, kind, limit, is_hidden)
+            hits.append(matches.hits)
+            self.corrections = {**matches.corrections, **self.corrections}
             if catalog.url == INSTALLED:
                 installed = {hit.entry.name for hit in hits[-1].best}
         return hits
-
-    def match_all_words(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find skills with all words; in installed skills, words also match as part of other words."""
-        if catalog.url != INSTALLED:
-            return catalog.database.search_all_words(self.query, self.limit, is_hidden)
-        hits = catalog.database.search_all_words(self.query, UNLIMITED, is_hidden)
-        known = {hit.entry.name for hit in hits.best}
-        texts = [(search_text(card), card) for card in self.service.visible.values()]
-        more = [card.name for card in search_cards(" ".join(self.query.words), texts)]
-        rest = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in more if name not in known)
-        return Hits(best=(*hits.best, *rest), total=hits.total + len(rest))
-
-    def match_similar_words(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find skills with all words, each possibly misspelled."""
-        similar = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
-        hits = (
-            catalog.database.search_all_words(self.query, self._limit_for(catalog), is_hidden, similar)
-            if similar
-            else Hits()
-        )
-        if hits.total:
-
-            def has_hits(typed: str, word: str) -> bool:
-                correction = {**similar, typed: (word,)}
-                return bool(catalog.database.search_all_words(self.query, 1, is_hidden, correction).total)
-
-            used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in similar.items()}
-            self.corrections = {**used, **self.corrections}
-        return hits
-
-    def match_any_word(self, catalog: SearchCatalog, is_hidden: Callable[[str], bool]) -> Hits:
-        """Find skills with any of the words."""
-        similar = catalog.database.suggest_words(self.query.words, self.service.rules.hides)
-        return catalog.database.search_any_word(self.query, self._limit_for(catalog), is_hidden, similar)
 
     def suggest_names(self, catalogs: Sequence[SearchCatalog]) -> Iterator[str]:
         """Yield names similar to the query."""
         denied = self.service.rules.hides
         names = {
-            name for it in catalogs for name in it.database.suggest_names(self.query.name, MAX_SUGGESTIONS, denied)
+            name
+            for it in catalogs
+            for name in it.searched.database.suggest_names(self.query.name, MAX_SUGGESTIONS, denied)
         }
         yield from nearest_words(self.query.name, ((name, 0) for name in sorted(names)), MAX_SUGGESTIONS)
-
-    def _limit_for(self, catalog: SearchCatalog) -> int:
-        return UNLIMITED if catalog.url == INSTALLED else self.limit
 
 
 def _is_hidden(duplicates: frozenset[str], is_denied: Callable[[str], bool], name: str) -> bool:
     return name in duplicates or is_denied(name)
-
-
-_SearchFunction = Callable[[SearchCatalog, Callable[[str], bool]], Hits]
 
 
 def _merge_hits(
@@ -206,6 +163,6 @@ def _make_result(
 def _install_spec(catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, name: str) -> str:
     """Return the SPEC that installs this very skill: of two indexes with the name, `install` takes the first."""
     earlier = catalogs[: catalogs.index(catalog)]
-    if not any(other.database.has(name) for other in earlier if other.index):
+    if not any(other.searched.database.has(name) for other in earlier if other.index):
         return name
     return f"{name} --index {catalog.index}" if catalog.index else f"{BUNDLED_KEY}:{name}"

@@ -3,22 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.names import SkillName
-from skillpm.core.text import one_line
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.pin import IndexPin, describe_pin
-from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
-from skillpm.indexes.search.database import build_in_memory
-from skillpm.indexes.search.full_text import SearchDatabase
+from skillpm.indexes.search.strategies import Catalog
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.registry.card import Card
 from skillpm.serving.service import SkillService
 
 MAX_WORKERS = 4
@@ -30,7 +25,7 @@ class SearchCatalog(Value):
     """One searchable catalog."""
 
     url: str  # of the index, else INSTALLED or BUNDLED_KEY
-    database: SearchDatabase
+    searched: Catalog
     index: str = ""  # its configured name
     installed_names: Mapping[str, str] = EMPTY_MAPPING  # name in the index -> name under which it is installed
 
@@ -43,7 +38,7 @@ def open_catalogs(
     Returns them in the order in which `install` consults them, and the outcome for each index.
     Raises `NotFoundError` for one not configured.
     """
-    installed = SearchCatalog(url=INSTALLED, database=build_in_memory(map(_catalog_entry, service.visible.values())))
+    installed = SearchCatalog(url=INSTALLED, searched=service.installed_search.catalog)
     if only_installed:
         return [installed], ()
     configured = configured_indexes(scope, context.settings)
@@ -59,14 +54,18 @@ def open_catalogs(
         SearchCatalog(
             url=it.config.url,
             index=it.config.name,
-            database=it.database,
+            searched=Catalog(database=it.database),
             installed_names=installed_names.get(it.config.url, EMPTY_MAPPING),
         )
         for it in searched
         if it.database is not None
     ]
     if not index:
-        opened = [installed, *opened, SearchCatalog(url=BUNDLED_KEY, database=catalogs.open_bundled())]
+        opened = [
+            installed,
+            *opened,
+            SearchCatalog(url=BUNDLED_KEY, searched=Catalog(database=catalogs.open_bundled())),
+        ]
     return opened, searched
 
 
@@ -93,13 +92,3 @@ def _find_installed_names(scope: Scope, service: SkillService) -> dict[str, dict
         if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe_pin(skill.pin):
             names.setdefault(skill.pin.index, {})[card.declared] = name
     return names
-
-
-def _catalog_entry(card: Card) -> CatalogEntry:
-    return CatalogEntry(
-        name=SkillName(card.name),
-        description=one_line(card.description),
-        category=card.category,
-        tags=tuple(dict.fromkeys([*card.tags, *card.triggers])),
-        version=card.version,
-    )

@@ -6,7 +6,7 @@ for its name does not reveal whether it exists.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.registry.card import Card
@@ -28,7 +28,6 @@ from skillpm.serving.skill_search import (
     find_by_name,
     find_triggered,
     list_triggers,
-    search_cards,
     search_text,
     suggest_names,
 )
@@ -44,6 +43,9 @@ from skillpm.serving.token_budget import (
 from skillpm.serving.tool_call import answer_call
 from skillpm.serving.tool_schema import TOOL_SCHEMA
 from skillpm.settings import current_settings
+
+if TYPE_CHECKING:
+    from skillpm.serving.installed_search import FoundCards, InstalledSearch
 
 # Claude Code replaces it by the absolute path of the skill's folder.
 SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
@@ -108,7 +110,7 @@ class SkillService:
 
     def list(self) -> tuple[RenderedSkill, ...]:
         """Return all visible skills, each with its unmet requirements."""
-        return self._describe_skills(self._refresh_visible_cards())
+        return self.describe(self._refresh_visible_cards())
 
     def find(self, name: str, *, guess: bool = False) -> Card:
         """Return the skill with this name, in whatever case.
@@ -137,11 +139,22 @@ class SkillService:
         return matches[0]
 
     def search(self, query: str) -> tuple[RenderedSkill, ...]:
-        """Return the skills that contain all words of a query, best matches first."""
-        found = search_cards(query, self._visible_skills.texts)
-        if self.registry.check(found):
-            found = search_cards(query, self._visible_skills.texts)
-        return self._describe_skills(found)
+        """Return the skills that a query finds, best first.
+
+        Those that contain all of its words are found; if there are none, those that contain words like them, which
+        corrects typing errors; and else those that contain some of the words. `skillpm search` and MCP find the same.
+        """
+        return self.describe(self.find_by_words(query).cards)
+
+    def find_by_words(self, query: str) -> "FoundCards":
+        """Return the same with how it was found."""
+        found = self.installed_search.search(query)
+        return self.installed_search.search(query) if self.registry.check(found.cards) else found
+
+    @property
+    def installed_search(self) -> "InstalledSearch":
+        """The search in what is visible now."""
+        return self._visible_skills.search
 
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Return the usable skills whose triggers occur in a message, and the MCP servers that they declare.
@@ -151,7 +164,7 @@ class SkillService:
         triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
         if self.registry.check(triggered):
             triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
-        skills = self._describe_skills(triggered)
+        skills = self.describe(triggered)
         usable = tuple(skill.card for skill in skills if not skill.missing)
         return Match(
             skills=usable, servers=collect_servers(usable), unusable=tuple(skill for skill in skills if skill.missing)
@@ -235,7 +248,7 @@ class SkillService:
             return FittedCatalog(text=forms[0](skills, NONE_OMITTED), skills=tuple(skills))
         by_relevance = sort_by_relevance(
             skills,
-            found=search_cards(task, self._visible_skills.texts),
+            found=self.installed_search.search(task, ["some"]).cards if task else (),
             priority=self._get_permissions().priority,
             last_used=read_last_uses(self._cache_dir),
         )
@@ -295,14 +308,15 @@ class SkillService:
         return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {sanitize(name, 80)}"
 
     def _list_advertised(self) -> tuple[RenderedSkill, ...]:
-        return self._describe_skills([card for card in self._refresh_visible_cards() if card.is_advertised])
+        return self.describe([card for card in self._refresh_visible_cards() if card.is_advertised])
 
     def _refresh_visible_cards(self) -> Collection[Card]:
         """Return all visible skills as their files are now."""
         self.registry.check(self.visible.values())
         return self.visible.values()
 
-    def _describe_skills(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
+    def describe(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
+        """Return skills with their unmet requirements."""
         missing = self.environment.find_missing
         return tuple(RenderedSkill(card=card, missing=missing(card), description=card.description) for card in cards)
 
@@ -326,6 +340,13 @@ class _VisibleSkills:
     def texts(self) -> Sequence[tuple[str, Card]]:
         """The searchable text of each skill."""
         return [(search_text(card), card) for card in self.cards.values()]
+
+    @cached_property
+    def search(self) -> "InstalledSearch":
+        """The full-text index."""
+        from skillpm.serving.installed_search import InstalledSearch  # noqa: PLC0415  (it loads SQLite)
+
+        return InstalledSearch(self.cards.values())
 
     @cached_property
     def triggers(self) -> Sequence[tuple[str, Card]]:

@@ -1,17 +1,19 @@
 """Answer calls of the tool `skill` in the wording of a style. Errors are answers, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import SkillpmError
 from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
-from skillpm.serving.renderers.base import RenderedSkill, Renderer
+from skillpm.serving.renderers.base import Renderer
 from skillpm.serving.results import ToolResult
 from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_request
 
 if TYPE_CHECKING:
     from skillpm.serving.service import SkillService
+
+MAX_SEARCH_RESULTS = 20  # as many as `skillpm search` shows
 
 
 def answer_call(service: "SkillService", arguments: Mapping[str, Any]) -> ToolResult:
@@ -42,11 +44,10 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
     if request.action == "list":
         return _success(style, service.render_list(mode), title="Available skills")
     if request.action == "search":
-        return _success(
-            style,
-            style.render_search_results(request.query, _exclude_user_only(service.search(request.query))),
-            title="Found skills",
-        )
+        found = service.find_by_words(request.query)
+        skills = service.describe([card for card in found.cards if not card.entry.get("userOnly")])
+        text = style.render_search_results(request.query, skills[:MAX_SEARCH_RESULTS], len(skills), found.kind)
+        return _success(style, text, title="Found skills")
     if not request.name.strip():
         return _failure(style, style.missing_name_message())
     if service.find(request.name, guess=style.accepts_first_match).entry.get("userOnly"):
@@ -55,11 +56,6 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
     metadata = {"name": loaded.name, "dir": loaded.directory}
     match_note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
     return _success(style, match_note + loaded.text, title=loaded.title, metadata=metadata)
-
-
-def _exclude_user_only(skills: Sequence[RenderedSkill]) -> Sequence[RenderedSkill]:
-    """Leave out the skills that only users may invoke."""
-    return [skill for skill in skills if not skill.card.entry.get("userOnly")]
 
 
 def _success(renderer: Renderer, text: str, *, title: str, metadata: Mapping[str, Any] = EMPTY_MAPPING) -> ToolResult:

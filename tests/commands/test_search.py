@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from commands.scene import CommandSandbox, expected_output, nested_keys
 from kit import GitServer, Response, make_skill, prefix_paths
+
+from skillpm import Registry, SkillService
 
 SCHEMA = "urn:skillpm:schema:index:1"
 SITE = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -540,3 +543,52 @@ def test_without_an_index_search_shows_how_to_add_one(project: CommandSandbox) -
 ! no results for `zzzz`
 ! searched 0 installed
 """)
+
+
+# Agents search as people do
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "expected"),
+    [
+        ("pdf", "all", ["pdf", "pdf-forms"]),
+        ("fill in a pdf form", "all", ["pdf-forms"]),
+        ("reveiw code", "alike", ["code-review"]),
+        ("odf to pdf or review, which language is best", "some", ["code-review", "pdf", "pdf-forms"]),
+        ("orm", "all", ["pdf-forms"]),
+        ("nothing-of-all-this", "all", []),
+    ],
+)
+def test_shell_python_and_tool_find_the_same(
+    project: CommandSandbox, query: str, kind: str, expected: list[str]
+) -> None:
+    for name, description in {
+        "pdf": "Reads PDF files.",
+        "pdf-forms": "Fills in the form of a document.",
+        "code-review": "Gives a review of code.",
+    }.items():
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, description)))
+    service = SkillService(Registry.load(project.work / ".agent-skills"))
+
+    in_shell = project.json_output("search", "--installed", query)
+    answer = service.call({"query": query}).text
+
+    assert [result["name"] for result in in_shell["results"]] == expected
+    assert [found.card.name for found in service.search(query)] == expected
+    assert re.findall(r"^- \*\*(.*?)\*\*", answer, re.MULTILINE) == expected
+    assert in_shell["matched"] == service.find_by_words(query).kind == kind
+
+
+def test_the_tool_says_how_its_results_match(project: CommandSandbox) -> None:
+    for number in range(25):
+        name = f"pdf-{number:02}"
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, "Reads PDF files.")))
+    service = SkillService(Registry.load(project.work / ".agent-skills"))
+
+    def first_line(query: str) -> str:
+        return service.call({"query": query}).text.splitlines()[0]
+
+    assert first_line("pdf-07") == "Found 1 skill(s):"
+    assert first_line("pdf") == "Found 25 skill(s), the best 20:"
+    assert first_line("raeds") == "Found 25 skill(s) with similar words, the best 20:"
+    assert first_line("pdf opera") == "Found 25 skill(s) with some of these words, the best 20:"

@@ -203,7 +203,7 @@ def test_disabled_skill_is_invisible(shelf: Path) -> None:
         create_service(shelf, disabled={"pdf", "pdf-forms"}).find("pdf")
 
 
-def test_search_requires_all_words_and_ranks_results(shelf: Path) -> None:
+def test_search_prefers_all_words_and_ranks_results(shelf: Path) -> None:
     service = create_service(shelf)
 
     def names(words: str) -> list[str]:
@@ -213,14 +213,15 @@ def test_search_requires_all_words_and_ranks_results(shelf: Path) -> None:
     assert names("pdf forms") == ["pdf-forms"]
     assert names("documents READS") == ["pdf"]
     assert names("pull request") == ["review"]
-    assert names("pdf zzz") == names("") == names("  ") == []
+    assert names("") == names("  ") == names("zzzzzzz") == []
+    assert names("pdf zzz") == ["pdf", "pdf-forms"]
 
 
 def test_exact_name_ranks_first(tmp_path: Path) -> None:
     for name in ("a-pdf", "pdf", "pdf-a", "zoom"):
         write_files(tmp_path, prefix_paths(name, make_skill(name, "Reads a PDF.")))
 
-    assert [found.card.name for found in create_service(tmp_path).search("pdf")] == ["pdf", "a-pdf", "pdf-a", "zoom"]
+    assert [found.card.name for found in create_service(tmp_path).search("pdf")] == ["pdf", "pdf-a", "a-pdf", "zoom"]
 
 
 def test_budget_shortens_descriptions_before_leaving_skills_out(tmp_path: Path) -> None:

@@ -7,14 +7,22 @@ long description that repeats a word above the skill of that name.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import FileError
 from skillpm.formats.searched_catalog import CatalogEntry
-from skillpm.indexes.search.query import Query, build_expression, max_edits, nearest_words, spellings, stems
+from skillpm.indexes.search.query import (
+    Corrections,
+    Query,
+    build_expression,
+    max_edits,
+    nearest_words,
+    spellings,
+    stems,
+)
 
 # bm25 weights of name, tags, category and description.
 COLUMN_WEIGHTS = "10.0, 6.0, 4.0, 1.0"
@@ -49,7 +57,7 @@ class SearchDatabase:
         query: Query,
         max_results: int,
         is_hidden: Callable[[str], bool],
-        corrections: Mapping[str, tuple[str, ...]] = EMPTY_MAPPING,
+        corrections: Corrections = EMPTY_MAPPING,
     ) -> Hits:
         """Find the skills that contain all words of a query, or for a word any of its `corrections`.
 
@@ -82,7 +90,7 @@ class SearchDatabase:
         query: Query,
         max_results: int,
         is_hidden: Callable[[str], bool],
-        corrections: Mapping[str, tuple[str, ...]] = EMPTY_MAPPING,
+        corrections: Corrections = EMPTY_MAPPING,
     ) -> Hits:
         """Find the skills that contain at least one word of a query."""
         if not query.words:
@@ -184,7 +192,5 @@ class SearchDatabase:
             raise FileError(f"cannot search a catalog: {error}", hint="run the command again") from error
 
 
-def _expand_words(
-    query: Query, corrections: Mapping[str, tuple[str, ...]], expand: Callable[[str], tuple[str, ...]]
-) -> list[list[str]]:
+def _expand_words(query: Query, corrections: Corrections, expand: Callable[[str], tuple[str, ...]]) -> list[list[str]]:
     return [[form for word in corrections.get(typed, (typed,)) for form in expand(word)] for typed in query.words]

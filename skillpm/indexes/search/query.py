@@ -6,6 +6,7 @@ is an ordinary word.
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
@@ -22,6 +23,11 @@ STOP_WORDS = frozenset(
         "a an and are as at be by can do for from how i in into is it me my of on or that the this to with"
     )
 )
+# How results match: with all words, with words like them, or with some of them. Tried in this order.
+MatchKind = Literal["all", "alike", "some"]
+MATCH_KINDS: tuple[MatchKind, ...] = get_args(MatchKind)
+# Typed word -> the words that matched instead.
+Corrections = Mapping[str, tuple[str, ...]]
 
 
 class Query(Value):
@@ -32,7 +38,7 @@ class Query(Value):
     # The skill name that all words of the query form.
     name: str
 
-    def corrected_name(self, corrections: Mapping[str, tuple[str, ...]]) -> str:
+    def corrected_name(self, corrections: Corrections) -> str:
         """Return the name with the best correction of each mistyped word."""
         return "-".join(corrections.get(word, (word,))[0] for word in self.name.split("-"))
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.indexes.search.query import MatchKind
 from skillpm.registry.card import Card
 from skillpm.serving.body_modes import Mode, apply_mode, truncate
 from skillpm.serving.model_text import escape_closing_tags, escape_markup, sanitize_line, sanitize_text
@@ -120,15 +121,19 @@ class Renderer:
         """Return the answer to the action `list`."""
         return self.render_catalog(skills, mode, omitted) or "No skills are currently available."
 
-    def render_search_results(self, query: str, skills: Sequence[RenderedSkill]) -> str:
-        """Return the answer to the action `search`."""
+    def render_search_results(
+        self, query: str, skills: Sequence[RenderedSkill], total: int, kind: MatchKind = "all"
+    ) -> str:
+        """Return the answer to the action `search`: the best results of all, and how they match if not exactly."""
         if not skills:
             return f'No skills found matching "{sanitize(query)}"'
         lines = [
             f"- **{sanitize_line(skill.card.name)}** ({sanitize_line(skill.card.category)}): {skill.summary_line}"
             for skill in skills
         ]
-        return f"Found {len(skills)} skill(s):\n\n" + "\n".join(lines)
+        how = {"all": "", "alike": " with similar words", "some": " with some of these words"}[kind]
+        best = f", the best {len(skills)}" if total > len(skills) else ""
+        return f"Found {total} skill(s){how}{best}:\n\n" + "\n".join(lines)
 
     def not_found_message(self, name: str, similar: Sequence[str], visible: Sequence[str]) -> str:  # noqa: ARG002
         """Return the answer if no skill has this name. `similar` is the part of `visible` with similar names."""

@@ -1,0 +1,62 @@
+"""The ways to search a catalog, in the order in which they are tried: all words, words like them, some of the words.
+
+Shell, Python and MCP all search with these.
+"""
+
+from collections.abc import Callable, Mapping
+
+from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.indexes.search.full_text import TIER_STEM, Hit, Hits, SearchDatabase
+from skillpm.indexes.search.query import Corrections, MatchKind, Query
+
+UNLIMITED = 1_000_000
+
+
+class Catalog(Value):
+    """What is searched."""
+
+    database: SearchDatabase
+    # Name -> text of each skill, if words should also be found within other words.
+    texts: Mapping[str, str] = EMPTY_MAPPING
+
+
+class Matches(Value):
+    """What was found, and typed word -> the words that matched instead."""
+
+    hits: Hits
+    corrections: Corrections = EMPTY_MAPPING
+
+
+def find_matches(
+    catalog: Catalog, query: Query, kind: MatchKind, limit: int, is_hidden: Callable[[str], bool]
+) -> Matches:
+    """Return the skills that match a query in one way, best first."""
+    if kind == "all":
+        return Matches(hits=_match_all_words(catalog, query, limit, is_hidden))
+    database = catalog.database
+    similar = database.suggest_words(query.words, is_hidden)
+    if kind == "some":
+        return Matches(hits=database.search_any_word(query, limit, is_hidden, similar))
+    hits = database.search_all_words(query, limit, is_hidden, similar) if similar else Hits()
+    if not hits.total:
+        return Matches(hits=hits)
+
+    def has_hits(typed: str, word: str) -> bool:
+        return bool(database.search_all_words(query, 1, is_hidden, {**similar, typed: (word,)}).total)
+
+    used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in similar.items()}
+    return Matches(hits=hits, corrections=used)
+
+
+def _match_all_words(catalog: Catalog, query: Query, limit: int, is_hidden: Callable[[str], bool]) -> Hits:
+    if not catalog.texts:
+        return catalog.database.search_all_words(query, limit, is_hidden)
+    hits = catalog.database.search_all_words(query, UNLIMITED, is_hidden)
+    known = {hit.entry.name for hit in hits.best}
+    within = sorted(
+        name
+        for name, text in catalog.texts.items()
+        if name not in known and query.words and all(word in text for word in query.words) and not is_hidden(name)
+    )
+    more = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in within)
+    return Hits(best=(*hits.best, *more)[:limit], total=hits.total + len(more))

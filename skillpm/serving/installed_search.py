@@ -1,0 +1,55 @@
+"""The search in installed skills: by words, for the shell, Python and MCP alike."""
+
+import threading
+from collections.abc import Iterable
+
+from skillpm.core.names import SkillName
+from skillpm.core.text import one_line
+from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.formats.searched_catalog import CatalogEntry
+from skillpm.indexes.search.database import build_in_memory
+from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, parse_query
+from skillpm.indexes.search.strategies import UNLIMITED, Catalog, find_matches
+from skillpm.registry.card import Card
+from skillpm.serving.skill_search import search_text
+
+
+class FoundCards(Value):
+    """The results of a search, best first."""
+
+    cards: tuple[Card, ...] = ()
+    kind: MatchKind = "all"
+    corrections: Corrections = EMPTY_MAPPING
+
+
+class InstalledSearch:
+    """A full-text index of skills, in memory. Threads may share it."""
+
+    def __init__(self, cards: Iterable[Card]) -> None:
+        self._cards = {card.name: card for card in cards}
+        self.catalog = Catalog(
+            database=build_in_memory(map(_catalog_entry, self._cards.values())),
+            texts={name: search_text(card) for name, card in self._cards.items()},
+        )
+        self._lock = threading.Lock()
+
+    def search(self, text: str, kinds: Iterable[MatchKind] = MATCH_KINDS) -> FoundCards:
+        """Return what the first kind of match that finds anything finds."""
+        query = parse_query(text)
+        with self._lock:
+            for kind in kinds:
+                matches = find_matches(self.catalog, query, kind, UNLIMITED, lambda _: False)
+                if matches.hits.total:
+                    cards = tuple(self._cards[hit.entry.name] for hit in matches.hits.best)
+                    return FoundCards(cards=cards, kind=kind, corrections=matches.corrections)
+        return FoundCards()
+
+
+def _catalog_entry(card: Card) -> CatalogEntry:
+    return CatalogEntry(
+        name=SkillName(card.name),
+        description=one_line(card.description),
+        category=card.category,
+        tags=tuple(dict.fromkeys([*card.tags, *card.triggers])),
+        version=card.version,
+    )
