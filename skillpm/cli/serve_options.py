@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
+from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.context.scope_permissions import unreachable_rule_messages
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.serving.body_modes import MODES
+from skillpm.serving.event_log import LOGGER_NAME
 from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import Ask, SkillService
@@ -40,6 +42,8 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
     With `check_all=False`, for a command that serves one skill, the files of the other skills are not read.
     """
     flags = invocation.flags
+    if invocation.console.verbose:
+        _show_events(invocation.console)
     service = make_service(
         invocation.scope,
         invocation.context.settings,
@@ -55,6 +59,21 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
         if not service.rules.hides(os.path.basename(os.path.dirname(problem.path))):
             invocation.console.warn(f"{problem.path}: {problem.message}")
     return service
+
+
+def _show_events(console: Console) -> None:
+    """Print what the service logs: with `--verbose`."""
+    import logging  # noqa: PLC0415  (commands start without it)
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            console.log_verbose(record.getMessage())
+
+    logger = logging.getLogger(LOGGER_NAME)
+    logger.setLevel(logging.INFO)
+    handler = Handler()
+    logger.addHandler(handler)
+    click.get_current_context().call_on_close(lambda: logger.removeHandler(handler))
 
 
 def loaded_to_json(loaded: Loaded) -> dict[str, Any]:

@@ -25,6 +25,17 @@ class SkillNotFound(NotFoundError):
         self.similar = tuple(similar)
 
 
+class SkillFileNotFound(NotFoundError):
+    """A skill has no file of this path; `similar` are paths like it."""
+
+    def __init__(self, name: str, path: str, similar: Sequence[str]) -> None:
+        hint = did_you_mean(similar) or f"`skillpm load {sanitize(name, 80)}` lists its files"
+        super().__init__(f"`{sanitize(name, 80)}` has no file `{sanitize(path, 200)}`", hint=hint, skills=[name])
+        self.name = name
+        self.path = path
+        self.similar = tuple(similar)
+
+
 class AmbiguousSkillName(NotFoundError):
     """A partial name matches several skills; none of them is chosen."""
 

@@ -7,10 +7,12 @@ the text of 43 % of real skills short.
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from skillpm.core.code_fences import classify_lines
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import sanitize
+from skillpm.errors import UsageError
 
 Mode = Literal["full", "compact", "toon"]
 MODES: tuple[str, ...] = get_args(Mode)
@@ -20,6 +22,13 @@ REMOVED_NOTE = "[code example removed]"
 HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:\s|$)")
 EXAMPLE = lazy_pattern(r"## Example", re.IGNORECASE)
 JOINERS = frozenset("\u200d\ufe0e\ufe0f")
+
+
+def check_mode(mode: str) -> Mode:
+    """Return a mode. Raises `UsageError` with the names of all modes."""
+    if mode not in MODES:
+        raise UsageError(f"unknown mode `{sanitize(str(mode), 40)}`", hint=f"known modes: {', '.join(MODES)}")
+    return cast("Mode", mode)
 
 
 def apply_mode(body: str, mode: Mode) -> str:

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, cast
 
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.errors import UsageError
 
 Action = Literal["allow", "ask", "deny"]
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -55,6 +57,20 @@ class Rules(Value):
     layers: tuple[Layer, ...] = ()
     # Those of an agent host. There an agent's rules replace general ones on purpose: none is reported as unreachable.
     host_layers: tuple[Layer, ...] = ()
+
+    @classmethod
+    def from_mapping(cls, rules: Mapping[str, str]) -> "Rules":
+        """Return the rules written as pattern → `allow`, `ask` or `deny`, such as `{"*": "ask", "pdf": "allow"}`.
+
+        Of the patterns that match a name the last applies, as in a manifest. Raises `UsageError` for another action.
+        """
+        for pattern, action in rules.items():
+            if not is_action(action):
+                raise UsageError(
+                    f"the rule for `{sanitize(pattern, 80)}` is `{sanitize(str(action), 40)}`",
+                    hint="an action is allow, ask or deny",
+                )
+        return cls().with_layer(build_ordered_rules(rules))
 
     def decide(self, name: str) -> Decision:
         """Return what an agent may do with the skill of this name: the strictest result of all layers."""

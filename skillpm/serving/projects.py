@@ -28,7 +28,7 @@ class Project(Value):
     skills: tuple[str, ...] = ()
 
 
-def ensure_projects_folder(directory: str) -> str:
+def ensure_projects_dir(directory: str) -> str:
     """Create the folder `projects` in a directory if it is missing; return its path."""
     path = os.path.join(directory, PROJECTS_FOLDER)
     with translate_os_errors("create the projects folder", path):
@@ -62,7 +62,7 @@ def load_projects(
     return tuple(project for project in projects if project is not None)
 
 
-def project_instructions(projects: Iterable[Project], name: str) -> str | None:
+def get_project_instructions(projects: Iterable[Project], name: str) -> str | None:
     """Return the instructions of the project with this name, or None."""
     return next((project.instructions for project in projects if project.name == name), None)
 

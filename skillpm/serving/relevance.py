@@ -5,12 +5,12 @@ from zlib import crc32
 
 from skillpm.registry.card import Card
 from skillpm.serving.permissions import compile_pattern
-from skillpm.serving.renderers.base import RenderedSkill
+from skillpm.serving.renderers.base import SkillSummary
 
 
 def sort_by_relevance(
-    skills: Iterable[RenderedSkill], *, found: Iterable[Card], priority: Sequence[str], last_used: Mapping[str, float]
-) -> list[RenderedSkill]:
+    skills: Iterable[SkillSummary], *, found: Iterable[Card], priority: Sequence[str], last_used: Mapping[str, float]
+) -> list[SkillSummary]:
     """Return skills, the most relevant first.
 
     `found` are the results of a search for the task, best first. Then come those with a declared `priority` (names and
@@ -19,7 +19,7 @@ def sort_by_relevance(
     ranks = {card.name: rank for rank, card in enumerate(found)}
     patterns = [compile_pattern(pattern) for pattern in priority]
 
-    def key(skill: RenderedSkill) -> tuple[int, int, float, int]:
+    def key(skill: SkillSummary) -> tuple[int, int, float, int]:
         name = skill.card.name
         declared = next((number for number, each in enumerate(patterns) if each.match(name)), len(patterns))
         # Not by name: skills of one kind often begin alike, and a whole kind must not be missing.

@@ -5,11 +5,9 @@ from typing import Any
 
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.registry.card import Card, McpServer
-from skillpm.serving.renderers.base import RenderedSkill
-from skillpm.skillmd.body_references import find_file_references, find_shell_commands
-
-PUNCTUATION = ".:;!?)]}>\"'*"
+from skillpm.registry.card import McpServer
+from skillpm.serving.renderers.base import SkillSummary
+from skillpm.skillmd.body_references import find_path, find_shell_commands
 
 
 class Loaded(Value):
@@ -47,13 +45,9 @@ class Loaded(Value):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The skill's own files that its body mentions with `@`, in the order of the body.
-
-        Punctuation behind a path, as in `(@refs/a.md)` and `@refs/a.md:`, is not part of it.
-        """
-        references = (reference.removeprefix("./") for reference in find_file_references(self.body))
-        paths = (path if path in self.files else path.rstrip(PUNCTUATION) for path in references)
-        return tuple(path for path in dict.fromkeys(paths) if path in self.files)
+        """The skill's own files that its body names, as link, as `@path` or in the text, in the order of the body."""
+        places = {path: find_path(self.body, path, self.directory) for path in self.files}
+        return tuple(sorted((path for path in self.files if places[path] >= 0), key=lambda path: places[path]))
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -79,11 +73,11 @@ class Prompt(Value):
 class Match(Value):
     """The skills whose triggers occur in a message."""
 
-    skills: tuple[Card, ...] = ()
+    skills: tuple[SkillSummary, ...] = ()
     # The MCP servers that these skills declare.
     servers: tuple[McpServer, ...] = ()
     # Triggered skills whose requirements are not met here.
-    unusable: tuple[RenderedSkill, ...] = ()
+    unusable: tuple[SkillSummary, ...] = ()
 
 
 class ToolResult(Value):

@@ -4,31 +4,30 @@ Permissions are applied before anything else. A denied skill is not listed, foun
 for its name does not reveal whether it exists.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillpm.core.text import estimate_tokens, sanitize
+from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.last_use import read_last_uses, record_last_use
-from skillpm.registry.snapshot import RegistrySnapshot
 from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
 from skillpm.serving.availability import Environment
-from skillpm.serving.body_modes import MAX_LENGTH, Mode
+from skillpm.serving.body_modes import MAX_LENGTH, Mode, check_mode
+from skillpm.serving.event_log import log_event
 from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
 from skillpm.serving.relevance import sort_by_relevance
-from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, RenderedSkill
+from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, SkillSummary
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
-from skillpm.serving.skill_files import list_skill_files
+from skillpm.serving.skill_files import list_skill_files, read_file_of
 from skillpm.serving.skill_search import (
     collect_servers,
     find_by_name,
     find_triggered,
-    list_triggers,
-    search_text,
     suggest_names,
 )
 from skillpm.serving.token_budget import (
@@ -41,11 +40,13 @@ from skillpm.serving.token_budget import (
     sort_by_name,
 )
 from skillpm.serving.tool_call import answer_call
-from skillpm.serving.tool_schema import TOOL_SCHEMA
+from skillpm.serving.tool_schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
+from skillpm.serving.visible_skills import VisibleSkills
 from skillpm.settings import current_settings
 
 if TYPE_CHECKING:
     from skillpm.serving.installed_search import FoundCards, InstalledSearch
+    from skillpm.skillmd.skill import Skill
 
 # Claude Code replaces it by the absolute path of the skill's folder.
 SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
@@ -94,9 +95,19 @@ class SkillService:
         self._cache_dir = settings.cache_dir
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
-        self._visible_cache: _VisibleSkills | None = None
+        self._visible_cache: VisibleSkills | None = None
 
     # Visible skills
+
+    def __len__(self) -> int:
+        return len(self.visible)
+
+    def __iter__(self) -> Iterator[SkillSummary]:
+        return iter(self.list())
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether a skill of exactly this name is visible."""
+        return name in self.visible
 
     @property
     def rules(self) -> Rules:
@@ -108,7 +119,7 @@ class SkillService:
         """The skills that permissions let an agent see, by name, sorted."""
         return self._visible_skills.cards
 
-    def list(self) -> tuple[RenderedSkill, ...]:
+    def list(self) -> tuple[SkillSummary, ...]:
         """Return all visible skills, each with its unmet requirements."""
         return self.describe(self._refresh_visible_cards())
 
@@ -130,6 +141,7 @@ class SkillService:
         if len(matches) > 1 and not guess:
             raise AmbiguousSkillName(name, [card.name for card in matches])
         if not matches:
+            log_event("warning", "Skill not found: %s", sanitize(name, 80))
             similar = suggest_names(name, visible.cards, visible.texts)
             raise SkillNotFound(name, similar, enable_command=self._enable_command(name.strip(), visible))
         if self.registry.check(matches):
@@ -138,7 +150,7 @@ class SkillService:
             )  # if it became unreadable, opening it reports the reason
         return matches[0]
 
-    def search(self, query: str) -> tuple[RenderedSkill, ...]:
+    def search(self, query: str) -> tuple[SkillSummary, ...]:
         """Return the skills that a query finds, best first.
 
         Those that contain all of its words are found; if there are none, those that contain words like them, which
@@ -165,10 +177,9 @@ class SkillService:
         if self.registry.check(triggered):
             triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
         skills = self.describe(triggered)
-        usable = tuple(skill.card for skill in skills if not skill.missing)
-        return Match(
-            skills=usable, servers=collect_servers(usable), unusable=tuple(skill for skill in skills if skill.missing)
-        )
+        usable = tuple(skill for skill in skills if skill.is_usable)
+        servers = collect_servers(skill.card for skill in usable)
+        return Match(skills=usable, servers=servers, unusable=tuple(skill for skill in skills if not skill.is_usable))
 
     # Loading
 
@@ -190,10 +201,11 @@ class SkillService:
         if a file cannot be read, and `DocumentError` if it is not a valid skill.
         """
         renderer = self.style if style is None else find_renderer(style)
+        mode = renderer.default_mode if mode is None else check_mode(mode)
         card = self.find(name, guess=renderer.accepts_first_match)
         self.require_approval(card.name)
         card = self.registry.locate(card)
-        skill = self.registry.read(card)
+        skill = self._open(card)
         body = skill.body.replace(SKILL_FOLDER, card.folder)
         if arguments is not None:
             from skillpm.serving.arguments import read_argument_names, substitute_arguments  # noqa: PLC0415  (rarely)
@@ -202,21 +214,43 @@ class SkillService:
         names = {card.name.casefold(), card.declared.casefold()}
         files = list_skill_files(card)
         opened = OpenedSkill(card=card, body=body, files=files)
-        text, is_truncated = renderer.render_skill(opened, mode or renderer.default_mode, self.max_length)
+        text, is_truncated = renderer.render_skill(opened, mode, self.max_length)
         self._loaded_bodies[card.name] = skill.body.strip()
         record_last_use(self._cache_dir, card.name)
+        log_event("info", "Loaded skill: %s (mode %s)", card.name, mode)
         return Loaded(
             name=card.name,
             title=f"Loaded skill: {card.name}",
             text=text,
             directory=card.folder,
             files=files,
-            mode=mode or renderer.default_mode,
+            mode=mode,
             style=renderer.name,
             truncated=is_truncated,
             body=body,
             taken_for="" if name.strip().casefold() in names else name.strip(),
         )
+
+    def read(self, name: str, path: str) -> str:
+        """Return the text of a file of a skill, such as `references/checklist.md`, under the permissions of `load`.
+
+        `path` is relative to the skill's folder, as in `Loaded.files`. Raises what `load` raises,
+        `SkillFileNotFound` if the skill has no such file, and `DocumentError` if the file is not UTF-8 text.
+        """
+        data = self.read_bytes(name, path)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            message = f"`{sanitize(path, 200)}` of `{sanitize(name, 80)}` is not UTF-8 text, but {len(data):,} bytes"
+            raise DocumentError(message, hint="use `read_bytes`, or a program that reads this format") from None
+
+    def read_bytes(self, name: str, path: str) -> bytes:
+        """Return the content of a file of a skill, at most 16 MiB; see `read`."""
+        card = self.find(name)
+        self.require_approval(card.name)
+        card = self.registry.locate(card)
+        self._open(card)  # raises for a skill that `load` would refuse
+        return read_file_of(card, path)
 
     def prompt(
         self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None, task: str = ""
@@ -228,9 +262,8 @@ class SkillService:
         `task`, the catalog begins with the skills that fit it best; without one it is sorted by name.
         """
         renderer = self.style if style is None else find_renderer(style)
-        catalog = self._fit_catalog(
-            self._list_advertised(), catalog_forms(renderer.render_catalog, mode or renderer.default_mode), budget, task
-        )
+        forms = catalog_forms(renderer.render_catalog, renderer.default_mode if mode is None else check_mode(mode))
+        catalog = self._fit_catalog(self._list_advertised(), forms, budget, task)
         return Prompt(
             style=renderer.name,
             skills=len(catalog.skills) + len(catalog.omitted.names),
@@ -242,7 +275,12 @@ class SkillService:
         )
 
     def _fit_catalog(
-        self, skills: Sequence[RenderedSkill], forms: Sequence[RenderCatalog], budget: int | None, task: str = ""
+        self,
+        skills: Sequence[SkillSummary],
+        forms: Sequence[RenderCatalog],
+        budget: int | None,
+        task: str = "",
+        measure: Callable[[str], int] = estimate_tokens,
     ) -> FittedCatalog:
         if budget is None and not task:
             return FittedCatalog(text=forms[0](skills, NONE_OMITTED), skills=tuple(skills))
@@ -254,14 +292,15 @@ class SkillService:
         )
         if budget is None:
             return FittedCatalog(text=forms[0](by_relevance, NONE_OMITTED), skills=tuple(by_relevance))
-        return fit_to_budget(by_relevance, forms if task else [sort_by_name(form) for form in forms], budget)
+        forms = forms if task else [sort_by_name(form) for form in forms]
+        return fit_to_budget(by_relevance, forms, budget, measure)
 
     # The tool
 
     @property
     def description(self) -> str:
         """The description of the tool `skill` for a model, generated from what is visible now, within `budget`."""
-        return self._fit_catalog(self._list_advertised(), [self.style.render_tool_description], self.budget).text
+        return self._describe_tool()
 
     def render_list(self, mode: Mode) -> str:
         """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
@@ -273,13 +312,31 @@ class SkillService:
         """The JSON Schema of the tool's arguments."""
         return TOOL_SCHEMA
 
-    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Answer a call of the tool `skill`.
+    def tool(self, api: ToolApi = "anthropic") -> dict[str, Any]:
+        """Return the tool `skill` as the API of a model takes it in its list of tools.
+
+        `api` is `anthropic` (Messages), `openai` (Chat Completions), `openai-responses`, `gemini` (a function
+        declaration), or `mcp`. The description is that of `description`, within what the API accepts. Raises
+        `UsageError` for another API.
+        """
+        if api not in TOOL_APIS:
+            raise UsageError(f"unknown API `{sanitize(str(api), 40)}`", hint=f"known APIs: {', '.join(TOOL_APIS)}")
+        return define_tool(api, self._describe_tool(MAX_DESCRIPTION_LENGTHS.get(api)))
+
+    def call(self, arguments: Mapping[str, Any] | str) -> ToolResult:
+        """Answer a call of the tool `skill`. `arguments` is an object or its JSON text, as the model API has it.
 
         Never raises for a mistake of the caller or a defective skill: the result is then not `ok` and explains the
         problem.
         """
         return answer_call(self, arguments)
+
+    def _describe_tool(self, max_length: int | None = None) -> str:
+        skills, forms = self._list_advertised(), [self.style.render_tool_description]
+        text = self._fit_catalog(skills, forms, self.budget).text
+        if max_length is None or len(text) <= max_length:
+            return text
+        return self._fit_catalog(skills, forms, max_length, measure=len).text
 
     @property
     def loaded(self) -> Mapping[str, str]:
@@ -296,7 +353,16 @@ class SkillService:
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
 
-    def _enable_command(self, name: str, visible: "_VisibleSkills") -> str:
+    def _open(self, card: Card) -> "Skill":
+        try:
+            return self.registry.read(card)
+        except SkillpmError as error:
+            if not os.path.exists(card.location):
+                log_event("warning", "Skill file not found: %s", card.location)
+            log_event("error", "Failed to load skill: %s: %s", card.name, error.message)
+            raise
+
+    def _enable_command(self, name: str, visible: VisibleSkills) -> str:
         """Return the command that enables a skill that is not visible and not denied; empty if there is none."""
         card, directory = visible.snapshot.cards.get(name), visible.snapshot.disabled.get(name)
         # The registry answers first, and the manifest only for what the registry lists. So the answer is the same
@@ -307,7 +373,7 @@ class SkillService:
             return ""
         return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {sanitize(name, 80)}"
 
-    def _list_advertised(self) -> tuple[RenderedSkill, ...]:
+    def _list_advertised(self) -> tuple[SkillSummary, ...]:
         return self.describe([card for card in self._refresh_visible_cards() if card.is_advertised])
 
     def _refresh_visible_cards(self) -> Collection[Card]:
@@ -315,40 +381,16 @@ class SkillService:
         self.registry.check(self.visible.values())
         return self.visible.values()
 
-    def describe(self, cards: Collection[Card]) -> tuple[RenderedSkill, ...]:
+    def describe(self, cards: Collection[Card]) -> tuple[SkillSummary, ...]:
         """Return skills with their unmet requirements."""
         missing = self.environment.find_missing
-        return tuple(RenderedSkill(card=card, missing=missing(card), description=card.description) for card in cards)
+        return tuple(SkillSummary(card=card, missing=missing(card), description=card.description) for card in cards)
 
     @property
-    def _visible_skills(self) -> "_VisibleSkills":
+    def _visible_skills(self) -> VisibleSkills:
         snapshot, permissions, cached = self.registry.snapshot, self._get_permissions(), self._visible_cache
         if cached is None or cached.snapshot is not snapshot or cached.permissions is not permissions:
-            self._visible_cache = cached = _VisibleSkills(snapshot, permissions)
+            self._visible_cache = cached = VisibleSkills(snapshot, permissions)
+            if self.registry.directory and not self.registry.is_there:
+                log_event("warning", "skills.json not found: %s", self.registry.directory)
         return cached
-
-
-class _VisibleSkills:
-    """The visible skills of a snapshot, with lookup tables that are built on demand. Never modified."""
-
-    def __init__(self, snapshot: RegistrySnapshot, permissions: EffectivePermissions) -> None:
-        self.snapshot = snapshot
-        self.permissions = permissions
-        self.cards = {name: card for name, card in snapshot.cards.items() if not permissions.hides(card)}
-
-    @cached_property
-    def texts(self) -> Sequence[tuple[str, Card]]:
-        """The searchable text of each skill."""
-        return [(search_text(card), card) for card in self.cards.values()]
-
-    @cached_property
-    def search(self) -> "InstalledSearch":
-        """The full-text index."""
-        from skillpm.serving.installed_search import InstalledSearch  # noqa: PLC0415  (it loads SQLite)
-
-        return InstalledSearch(self.cards.values())
-
-    @cached_property
-    def triggers(self) -> Sequence[tuple[str, Card]]:
-        """All triggers, each with its skill."""
-        return list_triggers(self.cards.values())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
 from skillpm.serving.body_modes import Mode
-from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, RenderedSkill
+from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, SkillSummary
 
 MIN_DESCRIPTION_LENGTH = 40  # characters; a shorter piece seldom says what a skill is for
 SAMPLE_SIZE = 200
@@ -18,7 +18,7 @@ SAMPLE_SIZE = 200
 DESCRIPTION_BUDGET = 2_000
 # Of the answer to `list`: Claude Code cuts the answers of MCP tools at 25,000 tokens.
 LIST_BUDGET = 20_000
-RenderCatalog = Callable[[Sequence[RenderedSkill], OmittedSkills], str]
+RenderCatalog = Callable[[Sequence[SkillSummary], OmittedSkills], str]
 
 
 class FittedCatalog(Value):
@@ -26,12 +26,12 @@ class FittedCatalog(Value):
 
     text: str
     # Those with a description, which may be shortened.
-    skills: tuple[RenderedSkill, ...]
+    skills: tuple[SkillSummary, ...]
     omitted: OmittedSkills = NONE_OMITTED
 
 
 def catalog_forms(
-    render: Callable[[Sequence[RenderedSkill], Mode, OmittedSkills], str], mode: Mode
+    render: Callable[[Sequence[SkillSummary], Mode, OmittedSkills], str], mode: Mode
 ) -> list[RenderCatalog]:
     """Return the forms that a catalog in a mode may take, the densest last."""
 
@@ -44,15 +44,21 @@ def catalog_forms(
 def sort_by_name(render: RenderCatalog) -> RenderCatalog:
     """Return the same form with the skills sorted by name."""
 
-    def render_sorted(skills: Sequence[RenderedSkill], omitted: OmittedSkills) -> str:
+    def render_sorted(skills: Sequence[SkillSummary], omitted: OmittedSkills) -> str:
         names = tuple(sorted(omitted.names))
         return render(sorted(skills, key=lambda skill: skill.card.name), omitted.replace(names=names))
 
     return render_sorted
 
 
-def fit_to_budget(skills: Sequence[RenderedSkill], renders: Sequence[RenderCatalog], budget: int) -> FittedCatalog:
-    """Return the catalog of skills, most relevant first, that says the most in `budget` tokens.
+def fit_to_budget(
+    skills: Sequence[SkillSummary],
+    renders: Sequence[RenderCatalog],
+    budget: int,
+    measure: Callable[[str], int] = estimate_tokens,
+) -> FittedCatalog:
+    """Return the catalog of skills, most relevant first, that says the most in `budget` tokens, or in what `measure`
+    counts.
 
     `renders` are the forms it may take, the densest last. A budget that is too small even for the number of skills
     gives an empty text.
@@ -61,17 +67,19 @@ def fit_to_budget(skills: Sequence[RenderedSkill], renders: Sequence[RenderCatal
         return FittedCatalog(text=renders[0](skills, NONE_OMITTED), skills=())
     shortest = _shorten_all(skills, MIN_DESCRIPTION_LENGTH)
     for render in renders:
-        if estimate_tokens(render(shortest, NONE_OMITTED)) <= budget:
-            shown = _shorten_to_fit(skills, render, budget)
+        if measure(render(shortest, NONE_OMITTED)) <= budget:
+            shown = _shorten_to_fit(skills, render, budget, measure)
             return FittedCatalog(text=render(shown, NONE_OMITTED), skills=tuple(shown))
-    return _omit_to_fit(shortest, renders[-1], budget)
+    return _omit_to_fit(shortest, renders[-1], budget, measure)
 
 
-def _shorten_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int) -> Sequence[RenderedSkill]:
+def _shorten_to_fit(
+    skills: Sequence[SkillSummary], render: RenderCatalog, budget: int, measure: Callable[[str], int]
+) -> Sequence[SkillSummary]:
     """Return the skills with descriptions of the greatest common length that fits; the shortest one does."""
 
-    def fits(some: Sequence[RenderedSkill], budget: int) -> bool:
-        return estimate_tokens(render(some, NONE_OMITTED)) <= budget
+    def fits(some: Sequence[SkillSummary], budget: int) -> bool:
+        return measure(render(some, NONE_OMITTED)) <= budget
 
     if fits(skills, budget):
         return skills
@@ -87,7 +95,9 @@ def _shorten_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budg
     return _shorten_all(skills, length)
 
 
-def _omit_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget: int) -> FittedCatalog:
+def _omit_to_fit(
+    skills: Sequence[SkillSummary], render: RenderCatalog, budget: int, measure: Callable[[str], int]
+) -> FittedCatalog:
     """Return a catalog with the names of all skills and as many descriptions as fit.
 
     If the names of all leave less than half of the budget for descriptions, one half is for skills with a description
@@ -101,12 +111,12 @@ def _omit_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget:
         return FittedCatalog(text=render(shown, omitted), skills=shown, omitted=omitted)
 
     def fits(described: int, named: int, budget: int = budget) -> bool:
-        return estimate_tokens(make(described, named).text) <= budget
+        return measure(make(described, named).text) <= budget
 
-    frame = estimate_tokens(make(0, 0).text)
+    frame = measure(make(0, 0).text)
     if frame > budget:
         return FittedCatalog(text="", skills=(), omitted=OmittedSkills(count=total))
-    guess = budget * total // estimate_tokens(render(skills, NONE_OMITTED))
+    guess = budget * total // measure(render(skills, NONE_OMITTED))
     half = _find_largest(0, total, lambda described: fits(described, 0, (frame + budget) // 2), guess // 2)
     if fits(half, total - half):
         described = _find_largest(half, total, lambda described: fits(described, total - described), guess)
@@ -114,11 +124,11 @@ def _omit_to_fit(skills: Sequence[RenderedSkill], render: RenderCatalog, budget:
     return make(half, _find_largest(0, total - half, lambda named: fits(half, named), guess))
 
 
-def _shorten_all(skills: Sequence[RenderedSkill], length: int) -> list[RenderedSkill]:
+def _shorten_all(skills: Sequence[SkillSummary], length: int) -> list[SkillSummary]:
     return [shorten_description(skill, length) for skill in skills]
 
 
-def shorten_description(skill: RenderedSkill, length: int) -> RenderedSkill:
+def shorten_description(skill: SkillSummary, length: int) -> SkillSummary:
     """Return a skill whose description has at most `length` characters, cut between words if possible."""
     text = skill.description
     if len(text) <= length:

@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import SkillpmError
-from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
+from skillpm.serving.access_errors import (
+    AmbiguousSkillName,
+    ConfirmationRequired,
+    SkillFileNotFound,
+    SkillForbidden,
+    SkillNotFound,
+)
 from skillpm.serving.renderers.base import Renderer
 from skillpm.serving.results import ToolResult
-from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_request
+from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_arguments, parse_request
 
 if TYPE_CHECKING:
     from skillpm.serving.service import SkillService
@@ -16,23 +22,26 @@ if TYPE_CHECKING:
 MAX_SEARCH_RESULTS = 20  # as many as `skillpm search` shows
 
 
-def answer_call(service: "SkillService", arguments: Mapping[str, Any]) -> ToolResult:
+def answer_call(service: "SkillService", arguments: object) -> ToolResult:
     """Return the answer to a call. Never raises for a mistake of the caller or a defective skill."""
-    style = service.style
+    style, name = service.style, ""
     try:
-        return _handle_request(service, parse_request(arguments))
+        request = parse_request(parse_arguments(arguments))
+        name = request.name
+        return _handle_request(service, request)
     except InvalidToolCall as error:
         return _failure(style, str(error))
     except SkillForbidden as error:
         return _failure(style, style.forbidden_message(error.name))
     except AmbiguousSkillName as error:
         return _failure(style, style.ambiguous_name_message(error.name, error.names))
+    except SkillFileNotFound as error:
+        return _failure(style, style.file_not_found_message(error.name, error.path, error.similar))
     except SkillNotFound as error:
         return _failure(style, style.not_found_message(error.name, error.similar, tuple(service.visible)))
     except ConfirmationRequired as error:
         return _failure(style, f"Error: {error.message}")
     except SkillpmError as error:
-        name = str(arguments.get("name") or "")
         return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")
 
 
@@ -52,6 +61,10 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
         return _failure(style, style.missing_name_message())
     if service.find(request.name, guess=style.accepts_first_match).entry.get("userOnly"):
         return _failure(style, style.user_only_message(request.name))
+    if request.file:
+        text = service.read(request.name, request.file)
+        rendered = style.render_file(request.name, request.file, text, service.max_length)
+        return _success(style, rendered, title=f"Read {request.file}", metadata={"name": request.name})
     loaded = service.load(request.name, mode=mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
     match_note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""

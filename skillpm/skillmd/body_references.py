@@ -20,6 +20,15 @@ def find_file_references(body: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1] for match in FILE_REFERENCE.finditer(body) if match[1]))
 
 
+def find_path(body: str, path: str, folder: str) -> int:
+    """Return where a body first names a file of its skill, relative to it or below `folder`; -1 if it does not."""
+    if path not in body:  # nearly always, and much faster
+        return -1
+    whole = re.compile(rf"(?<![\w./-])(?:\./|{re.escape(folder)}/)?({re.escape(path)})(?![\w/-]|\.\w)")
+    match = whole.search(body)
+    return -1 if match is None else match.start(1)
+
+
 def find_shell_commands(body: str) -> tuple[str, ...]:
     """Return the commands in ``!`…` ``, in the order of the text."""
     return tuple(match[1] for match in SHELL_COMMAND.finditer(body))

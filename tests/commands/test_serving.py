@@ -94,6 +94,11 @@ def test_a_missing_skill_is_reported_with_similar_names(full: CommandSandbox, na
     assert full.output("load", name) == expected
 
 
+def test_the_events_of_the_service_are_shown_if_wanted(full: CommandSandbox) -> None:
+    assert full.run("load", "pdf", "-v").stderr == "Loaded skill: pdf (mode full)\n"
+    assert full.run("load", "pdf").stderr == ""
+
+
 def test_prompt(full: CommandSandbox) -> None:
     assert full.output("prompt", "--style", "supercode", "--mode", "compact") == expected_output("""\
 # Available Skills

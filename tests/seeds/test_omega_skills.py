@@ -8,7 +8,7 @@ from kit.registry import create_service, write_files
 
 from skillpm import Registry, SkillService
 from skillpm.serving.availability import Environment
-from skillpm.serving.projects import load_projects, project_instructions
+from skillpm.serving.projects import get_project_instructions, load_projects
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
@@ -270,5 +270,5 @@ def test_get_project_instructions_returns_correct_instructions_or_none(tmp_path:
     write_files(tmp_path, {"projects/stocks/ROLE.md": "You track.", "projects/a/ROLE.md": "You."})
     projects = load_projects(str(tmp_path))
 
-    assert project_instructions(projects, "stocks") == "You track."
-    assert project_instructions(projects, "nobody") is None
+    assert get_project_instructions(projects, "stocks") == "You track."
+    assert get_project_instructions(projects, "nobody") is None

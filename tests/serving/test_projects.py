@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kit.registry import write_files
 
-from skillpm.serving.projects import Project, ensure_projects_folder, load_projects, project_instructions
+from skillpm.serving.projects import Project, ensure_projects_dir, get_project_instructions, load_projects
 
 
 def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None:
@@ -47,13 +47,13 @@ def test_unreadable_project_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_projects_folder_is_created_once(tmp_path: Path) -> None:
-    assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
-    assert ensure_projects_folder(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
+    assert ensure_projects_dir(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
+    assert ensure_projects_dir(str(tmp_path / "data")) == f"{tmp_path}/data/projects"
     assert load_projects(str(tmp_path / "data")) == ()
 
 
 def test_instructions_are_found_by_name() -> None:
     projects = [Project(name="a", instructions="Do.", path="/a")]
 
-    assert project_instructions(projects, "a") == "Do."
-    assert project_instructions(projects, "b") is None
+    assert get_project_instructions(projects, "a") == "Do."
+    assert get_project_instructions(projects, "b") is None

@@ -370,12 +370,22 @@ def test_no_reference_escapes_the_skill_through_a_link(tmp_path: Path) -> None:
     assert loaded.files == ("inside.md", "real.md")
 
 
-def test_punctuation_behind_a_reference_is_not_part_of_its_path(tmp_path: Path) -> None:
-    body = "(@r/a.md), @r/b.md: **@r/c.md** @r/d.md) @r/e).md @r/none.md:\n"
-    files = dict.fromkeys(("r/a.md", "r/b.md", "r/c.md", "r/d.md", "r/d.md)", "r/e).md"), b"")
-    write_files(tmp_path, prefix_paths("one", make_skill("one", body=body) | files))
+def test_a_reference_is_a_file_that_the_body_names_in_any_way(tmp_path: Path) -> None:
+    body = """(@r/a.md), then [b](r/b.md "B") and [c](./r/c.md#top): `python scripts/run.py`,
+    ${CLAUDE_SKILL_DIR}/r/d.md. Not x/r/e.md, r/e.mdx, or r/e.md.bak,
+    and not other/scripts/stop.py. **@r/z.md** again r/a.md
+    """
+    names = ("r/a.md", "r/b.md", "r/c.md", "r/d.md", "r/e.md", "r/z.md", "scripts/run.py", "scripts/stop.py")
+    write_files(tmp_path, prefix_paths("one", make_skill("one", body=body) | dict.fromkeys(names, b"")))
 
-    assert create_service(tmp_path).load("one").references == ("r/a.md", "r/b.md", "r/c.md", "r/d.md)", "r/e).md")
+    assert create_service(tmp_path).load("one").references == (
+        "r/a.md",
+        "r/b.md",
+        "r/c.md",
+        "scripts/run.py",
+        "r/d.md",
+        "r/z.md",
+    )
 
 
 def test_the_folder_of_a_skill_replaces_the_variable_for_it(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from skillpm.core.text import estimate_tokens
 from skillpm.registry.card import Card
 from skillpm.serving.body_modes import MODES, Mode
 from skillpm.serving.relevance import sort_by_relevance
-from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, RenderedSkill, Renderer
+from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, Renderer, SkillSummary
 from skillpm.serving.renderers.styles import RENDERERS
 from skillpm.serving.token_budget import (
     MIN_DESCRIPTION_LENGTH,
@@ -24,18 +24,18 @@ from skillpm.serving.token_budget import (
 WORDS = ["a", "word", "<x&y>", "ünïcödé", "longer-word,"]
 
 
-def make_skill(name: str, description: str = "Does it.") -> RenderedSkill:
+def make_skill(name: str, description: str = "Does it.") -> SkillSummary:
     card = Card({"name": name, "description": description, "triggers": [], "filePath": "x"}, "/skills")
-    return RenderedSkill(card=card, description=description)
+    return SkillSummary(card=card, description=description)
 
 
-def make_skills(dice: Random) -> list[RenderedSkill]:
+def make_skills(dice: Random) -> list[SkillSummary]:
     """Return more skills than the sample of `fit_to_budget` in some cases, with descriptions of different lengths."""
     texts = (" ".join(dice.choice(WORDS) for _ in range(dice.choice([0, 1, 5, 30]))) for _ in count())
     return [make_skill(f"s{number}", next(texts)) for number in range(dice.choice([0, 1, 2, 30, 230]))]
 
 
-def try_everything(skills: Sequence[RenderedSkill], forms: Sequence[RenderCatalog], budget: int) -> Iterator[str]:
+def try_everything(skills: Sequence[SkillSummary], forms: Sequence[RenderCatalog], budget: int) -> Iterator[str]:
     """Yield catalogs, the one that says most first."""
     longest = max((len(skill.description) for skill in skills), default=0)
     for form in forms:

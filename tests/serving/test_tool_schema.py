@@ -25,7 +25,8 @@ from skillpm.serving.tool_schema import TOOL_SCHEMA, InvalidToolCall, ToolReques
         ({"action": "load", "name": "pdf", "query": "x"}, ToolRequest(action="load", name="pdf", query="x")),
         ({"action": "load"}, ToolRequest(action="load")),
         ({"name": "testing", "mode": "toon"}, ToolRequest(action="load", name="testing", mode="toon")),
-        ({"name": "pdf", "action": None, "mode": None, "unknown": 1}, ToolRequest(action="load", name="pdf")),
+        ({"name": "pdf", "action": None, "mode": None}, ToolRequest(action="load", name="pdf")),
+        ({"name": "pdf", "file": "a.md"}, ToolRequest(action="load", name="pdf", file="a.md")),
     ],
 )
 def test_action_is_inferred(arguments: dict[str, Any], request_: ToolRequest) -> None:
@@ -52,4 +53,4 @@ def test_invalid_call_is_refused_with_a_message(arguments: dict[str, Any], messa
 
 def test_schema_requires_nothing() -> None:
     assert "required" not in TOOL_SCHEMA
-    assert list(TOOL_SCHEMA["properties"]) == ["name", "action", "query", "mode", "list_available"]
+    assert list(TOOL_SCHEMA["properties"]) == ["name", "file", "action", "query", "mode", "list_available"]

@@ -13,11 +13,12 @@ from urllib.parse import quote, unquote
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
-from skillpm.errors import NotFoundError
+from skillpm.errors import FileError, NotFoundError
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.card import Card
+from skillpm.serving.access_errors import SkillFileNotFound
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_files import list_skill_files
+from skillpm.serving.skill_files import MAX_FILE_BYTES, list_skill_files
 from skillpm.skillmd.core_schema import load_yaml
 from skillpm.skillmd.frontmatter import CLOSING, OPENING, decode_text
 from skillpm.skillmd.validation import validate_skill
@@ -25,7 +26,6 @@ from skillpm.skillmd.validation import validate_skill
 SCHEME = "skill://"
 # The limits of the extension: every host must accept a skill of this size.
 MAX_FILES = 512
-MAX_BYTES = 16 * 1024 * 1024
 
 
 class PublishedSkill(Value):
@@ -57,16 +57,10 @@ class ResourcePublisher:
         person's approval is required.
         """
         card, path = self._parse_uri(uri)
-        if path != SKILL_FILE and path not in list_skill_files(card):
-            raise _unknown_resource(uri)
-        self.service.require_approval(card.name)
         try:
-            data, _ = read_regular_file(os.path.join(card.folder, path), MAX_BYTES + 1)
-        except OSError as error:
+            return self.service.read_bytes(card.name, path)
+        except (SkillFileNotFound, FileError) as error:
             raise _unknown_resource(uri) from error
-        if len(data) > MAX_BYTES:
-            raise _unknown_resource(uri)
-        return data
 
     def list_folder(self, uri: str) -> tuple[Card, tuple[str, ...], tuple[str, ...]]:
         """Return a skill with the files and the subfolders of one of its folders, sorted by path.
@@ -110,10 +104,10 @@ def _build_entry(card: Card, paths: tuple[str, ...]) -> PublishedSkill:
         return PublishedSkill(rejection_reason=f"it has more than {MAX_FILES} files")
     resources, total, skill = [], 0, b""
     for path in paths:
-        data, _ = read_regular_file(os.path.join(card.folder, path), MAX_BYTES + 1)
+        data, _ = read_regular_file(os.path.join(card.folder, path), MAX_FILE_BYTES + 1)
         total += len(data)
-        if total > MAX_BYTES:
-            return PublishedSkill(rejection_reason=f"its files have more than {MAX_BYTES} bytes")
+        if total > MAX_FILE_BYTES:
+            return PublishedSkill(rejection_reason=f"its files have more than {MAX_FILE_BYTES} bytes")
         digest = f"sha256:{content_hash(data)}"
         resources.append({"uri": build_uri(card.name, path), "digest": digest, "size": len(data)})
         skill = data if path == SKILL_FILE else skill

@@ -20,14 +20,39 @@ FIND_SENTENCE = "Search for what a task needs: with `query` in the tool `skill`,
 MAX_LISTED_FILES = 20
 
 
-class RenderedSkill(Value):
-    """A skill as a catalog shows it."""
+class SkillSummary(Value):
+    """A skill as `list`, `search`, `match` and catalogs show it."""
 
     card: Card
     # Its unmet requirements.
     missing: tuple[str, ...] = ()
     # Its description, possibly shortened.
     description: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name that the skill is loaded by."""
+        return self.card.name
+
+    @property
+    def category(self) -> str:
+        """Its category; `general` if it has none."""
+        return self.card.category
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """Words and phrases in a message that suggest the skill."""
+        return self.card.triggers
+
+    @property
+    def location(self) -> str:
+        """The absolute path of its SKILL.md."""
+        return self.card.location
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether its requirements are met here."""
+        return not self.missing
 
     @property
     def summary_line(self) -> str:
@@ -97,7 +122,7 @@ class Renderer:
             lines += ["</skill_files>"]
         return "\n".join([*lines, "</skill_content>"]), is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
+    def render_catalog(self, skills: Sequence[SkillSummary], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the catalog for a model: all fields, one line for each skill (`compact`), or only names (`toon`)."""
         if not skills and omitted == NONE_OMITTED:
             return self.empty_catalog
@@ -107,7 +132,14 @@ class Renderer:
         head, tail = self.catalog_frame
         return head + separator.join([*entries, *self._describe_omitted(omitted)]) + tail
 
-    def render_tool_description(self, skills: Sequence[RenderedSkill], omitted: OmittedSkills = NONE_OMITTED) -> str:
+    def render_file(self, name: str, path: str, text: str, max_length: int) -> str:
+        """Return a file of a skill, tagged as its instructions are."""
+        body, _ = truncate(sanitize_text(text), max_length)
+        attributes = (escape_markup(value).replace('"', "&quot;") for value in (name, path))
+        opening = '<skill_file name="{}" path="{}">'.format(*attributes)
+        return "\n".join([opening, escape_closing_tags(body), "</skill_file>"])
+
+    def render_tool_description(self, skills: Sequence[SkillSummary], omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the description of the tool."""
         if not skills and omitted == NONE_OMITTED:
             return NO_SKILLS_MESSAGE
@@ -117,12 +149,12 @@ class Renderer:
             [" ".join(INTRO_SENTENCES), *self._describe_omitted(omitted), "", "Available skills:", *listed]
         )
 
-    def render_list(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
+    def render_list(self, skills: Sequence[SkillSummary], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the answer to the action `list`."""
         return self.render_catalog(skills, mode, omitted) or "No skills are currently available."
 
     def render_search_results(
-        self, query: str, skills: Sequence[RenderedSkill], total: int, kind: MatchKind = "all"
+        self, query: str, skills: Sequence[SkillSummary], total: int, kind: MatchKind = "all"
     ) -> str:
         """Return the answer to the action `search`: the best results of all, and how they match if not exactly."""
         if not skills:
@@ -139,6 +171,11 @@ class Renderer:
         """Return the answer if no skill has this name. `similar` is the part of `visible` with similar names."""
         names = f"\n\nDid you mean: {', '.join(map(sanitize_line, similar))}?" if similar else ""
         return f'Skill "{sanitize(name)}" not found.{names}'
+
+    def file_not_found_message(self, name: str, path: str, similar: Sequence[str]) -> str:
+        """Return the answer if a skill has no such file."""
+        paths = f"\n\nDid you mean: {', '.join(map(sanitize_line, similar))}?" if similar else ""
+        return f'Skill "{sanitize(name)}" has no file "{sanitize(path)}".{paths}'
 
     def partial_match_message(self, requested: str, found: str) -> str:
         """Return a note that precedes a skill found by a partial name. Other hosts have none."""
@@ -172,14 +209,14 @@ class Renderer:
         """Return the tool's answer in the shape that a program expects."""
         return {"ok": ok, "title": title, "text": text, "metadata": dict(metadata)}
 
-    def _render_entry(self, skill: RenderedSkill) -> str:
+    def _render_entry(self, skill: SkillSummary) -> str:
         """Return a skill in a catalog of the mode `full`."""
         lines = ["<skill>", "<name>", _escape_attribute(skill.card.name), "</name>"]
         lines += ["<description>", _escape_attribute(skill.summary_line), "</description>"]
         lines += ["<location>", escape_markup(skill.card.location), "</location>", "</skill>"]
         return "\n".join(lines)
 
-    def _render_line(self, skill: RenderedSkill, mode: Mode) -> str:
+    def _render_line(self, skill: SkillSummary, mode: Mode) -> str:
         """Return a skill in a catalog of another mode."""
         name = sanitize_line(skill.card.name)
         line = f"- {name}: {skill.summary_line}" if mode == "compact" else f"- {name}"

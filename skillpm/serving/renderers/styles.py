@@ -14,8 +14,8 @@ from skillpm.serving.renderers.base import (
     NONE_OMITTED,
     OmittedSkills,
     OpenedSkill,
-    RenderedSkill,
     Renderer,
+    SkillSummary,
 )
 
 GLM_EMPTY_CATALOG = "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
@@ -47,11 +47,11 @@ class OpenCodeRenderer(Renderer):
         name, folder = sanitize_line(opened.card.name), sanitize_line(opened.card.folder)
         return "\n".join([f"## Skill: {name}", "", f"**Base directory**: {folder}", "", body]), is_truncated
 
-    def render_tool_description(self, skills: Sequence[RenderedSkill], omitted: OmittedSkills = NONE_OMITTED) -> str:
+    def render_tool_description(self, skills: Sequence[SkillSummary], omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the catalog."""
         return self.render_catalog(skills, "full", omitted)
 
-    def _render_entry(self, skill: RenderedSkill) -> str:
+    def _render_entry(self, skill: SkillSummary) -> str:
         name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
         parts = ("  <skill>", f"    <name>{name}</name>", f"    <description>{description}</description>", "  </skill>")
         return " ".join(parts)
@@ -77,7 +77,7 @@ class BrutusRenderer(OpenCodeRenderer):
     )
     entry_separator: ClassVar[str] = ""
 
-    def _render_entry(self, skill: RenderedSkill) -> str:
+    def _render_entry(self, skill: SkillSummary) -> str:
         name, description = escape_markup(skill.card.name), escape_markup(skill.summary_line)
         return f" <skill> <name>{name}</name> <description>{description}</description> </skill>"
 
@@ -110,7 +110,7 @@ class GlmRenderer(Renderer):
 
     def render_tool_description(
         self,
-        skills: Sequence[RenderedSkill],  # noqa: ARG002
+        skills: Sequence[SkillSummary],  # noqa: ARG002
         omitted: OmittedSkills = NONE_OMITTED,  # noqa: ARG002
     ) -> str:
         """Return the fixed description, which lists no skills."""
@@ -124,11 +124,11 @@ class GlmRenderer(Renderer):
         """Return only the text; errors are text, too."""
         return {"result": text}
 
-    def _render_entry(self, skill: RenderedSkill) -> str:
+    def _render_entry(self, skill: SkillSummary) -> str:
         return f"• **{sanitize_line(skill.card.name)}**: {skill.summary_line}{_render_metadata(skill)}"
 
 
-def _render_metadata(skill: RenderedSkill) -> str:
+def _render_metadata(skill: SkillSummary) -> str:
     """Return the textual metadata, as `(audience:maintainers, workflow:github)`."""
     pairs = [f"{key}:{value}" for key, value in skill.card.metadata.items() if isinstance(value, str)]
     return f" ({sanitize_line(', '.join(pairs))})" if pairs else ""
@@ -148,9 +148,9 @@ class SuperCodeRenderer(Renderer):
         body, is_truncated = self._prepare_body(opened, mode, max_length)
         return f"# Skill: {sanitize_line(opened.card.name)}\n\n{body}" if mode == "full" else body, is_truncated
 
-    def render_catalog(self, skills: Sequence[RenderedSkill], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
+    def render_catalog(self, skills: Sequence[SkillSummary], mode: Mode, omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the skills by category, in the order in which the categories first occur."""
-        groups: dict[str, list[RenderedSkill]] = {}
+        groups: dict[str, list[SkillSummary]] = {}
         for skill in skills:
             groups.setdefault(skill.card.category, []).append(skill)
         lines = ["# Available Skills\n"]
@@ -163,7 +163,7 @@ class SuperCodeRenderer(Renderer):
 
     def render_tool_description(
         self,
-        skills: Sequence[RenderedSkill],  # noqa: ARG002
+        skills: Sequence[SkillSummary],  # noqa: ARG002
         omitted: OmittedSkills = NONE_OMITTED,  # noqa: ARG002
     ) -> str:
         """Return the fixed description, which lists no skills."""
@@ -178,7 +178,7 @@ class SuperCodeRenderer(Renderer):
         return {"success": True, "data": text} if ok else {"success": False, "error": text}
 
 
-def _render_supercode_entry(skill: RenderedSkill, mode: Mode) -> list[str]:
+def _render_supercode_entry(skill: SkillSummary, mode: Mode) -> list[str]:
     name = sanitize_line(skill.card.name)
     if mode == "toon":
         return [f"- {name}"]
@@ -198,7 +198,7 @@ class OmegaRenderer(Renderer):
         """Return only the body: the model reads the file itself."""
         return self._prepare_body(opened, mode, max_length)
 
-    def _render_entry(self, skill: RenderedSkill) -> str:
+    def _render_entry(self, skill: SkillSummary) -> str:
         status = "not installed" if skill.missing else "installed"
         name, location = sanitize_line(skill.card.name), sanitize_line(skill.card.location)
         return f"- {name} [{status}]: {sanitize_line(skill.description)} -> Read {location}"
