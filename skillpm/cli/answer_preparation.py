@@ -19,7 +19,7 @@ from skillpm.cli.prepared_answers import (
 )
 from skillpm.core.names import SkillName
 from skillpm.errors import SkillpmError
-from skillpm.formats.pin import PathPin, Pin, UrlPin
+from skillpm.formats.pin import PackagePin, PathPin, Pin, UrlPin
 from skillpm.installer.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installer.stat_cache import clock_tick
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
@@ -50,8 +50,8 @@ def prepare_list_answer(call: Invocation, scope: Scope) -> None:
 def prepare_sync_answer(call: Invocation, scope: Scope) -> None:
     """Prepare the answer of a `sync` that had nothing to do.
 
-    Not for skills from local folders and not in a workspace, which would have to be watched, too, and not with
-    `exclude-newer`, which may depend on the time.
+    Not for skills from local folders or installed packages, and not in a workspace: these would have to be watched,
+    too. Not with `exclude-newer`, which may depend on the time.
     """
     if scope.member or is_workspace_root(scope):
         return
@@ -75,7 +75,7 @@ def _find_preparation(call: Invocation, scope: Scope) -> Preparation | None:
 
 
 def _is_local(pin: Pin) -> bool:
-    return isinstance(pin, PathPin) or (isinstance(pin, UrlPin) and "://" not in pin.url)
+    return isinstance(pin, PathPin | PackagePin) or (isinstance(pin, UrlPin) and "://" not in pin.url)
 
 
 def _find_link_places(scope: Scope, settings: Settings, files: ProjectFiles) -> Iterator[tuple[str, str]]:

@@ -3,13 +3,16 @@
 import re
 import unicodedata
 from collections.abc import Container
-from typing import NewType
+from typing import Literal, NewType
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import DocumentError, UsageError
 
 SkillName = NewType("SkillName", str)
+# Where packages are installed: the project's virtual environment, or its node_modules.
+PackageKind = Literal["env", "npm"]
+PACKAGE_KINDS: tuple[PackageKind, ...] = ("env", "npm")
 
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
 NAME_PATTERN = lazy_pattern(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
@@ -23,6 +26,10 @@ RESERVED_NAMES = frozenset(
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789\u00b9\u00b2\u00b3"]
 )
 FORBIDDEN_BY_WINDOWS = frozenset('*?"<>|')  # besides `/`, `\\` and `:`
+# PyPA specifications, "Names and normalization"; npm, "package.json": "name", with the upper case of old packages.
+DISTRIBUTION_NAME = lazy_pattern(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?", re.ASCII | re.IGNORECASE)
+NPM_NAME = lazy_pattern(r"(?:@[a-z0-9~_-][a-z0-9~._-]*/)?[a-z0-9~_-][a-z0-9~._-]*", re.ASCII | re.IGNORECASE)
+MAX_PACKAGE_NAME_LENGTH = 214  # the limit of npm; PyPI has none
 # The fast path of `path_problem`: nearly all paths are of letters, digits, dots and dashes, and not too deep.
 SIMPLE_PART = r"(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:[./]|$))\w[\w-]*(?:\.[\w-]+)*"
 SIMPLE_PATH = lazy_pattern(rf"{SIMPLE_PART}(?:/{SIMPLE_PART}){{0,30}}", re.ASCII | re.IGNORECASE)
@@ -76,6 +83,14 @@ def suggest_skill_name(text: str) -> SkillName | None:
         return None
     name = "-".join(re.findall(r"[a-z0-9]+", plain.lower()))[:MAX_NAME_LENGTH].rstrip("-")
     return SkillName(name) if is_skill_name(name) else None
+
+
+def normalize_package_name(kind: PackageKind, text: str) -> str:
+    """Return the name of an installed package, in lower case with hyphens for `env`; empty for an invalid one."""
+    pattern = DISTRIBUTION_NAME if kind == "env" else NPM_NAME
+    if len(text) > MAX_PACKAGE_NAME_LENGTH or pattern.fullmatch(text) is None:
+        return ""
+    return re.sub(r"[-_.]+", "-", text).lower() if kind == "env" else text
 
 
 def path_problem(path: str) -> str:

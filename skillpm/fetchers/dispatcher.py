@@ -30,8 +30,16 @@ from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, UrlPin, describe_pin
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, UrlPin, describe_pin
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store, StoreDamaged
@@ -39,11 +47,13 @@ from skillpm.store import Store, StoreDamaged
 if TYPE_CHECKING:
     from skillpm.fetchers.git.git_fetcher import GitFetcher
     from skillpm.fetchers.local import PathFetcher
+    from skillpm.fetchers.packages.package_fetcher import PackageFetcher
 
 MAX_MISMATCH_CHECKS = 50
 KINDS: Mapping[type[Any], str] = {
     GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
     IndexSource: "index", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
+    PackageSource: "package", PackagePin: "package",
 }  # fmt: skip
 
 
@@ -168,9 +178,21 @@ class FetcherDispatcher:
         cwd = self.settings.working_directory
         return os.path.relpath(path, cwd) if is_below(self.base, cwd) or is_below(cwd, self.base) else path
 
-    def has_folder(self, source: PathSource) -> bool:
-        """Return whether the folder of a local source exists."""
-        return os.path.isdir(cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path))
+    def find_absence(self, source: Source) -> str:
+        """Return that the folder or the package of a source is not there; empty if it is, or for another source."""
+        if isinstance(source, PathSource):
+            folder = cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path)
+            return "" if os.path.isdir(folder) else f"its folder {source.path} is missing"
+        try:
+            if isinstance(source, PackageSource):
+                cast("PackageFetcher", self._fetcher("package")).find_package(source)
+        except NotFoundError as error:
+            return error.message
+        return ""
+
+    def list_package(self, source: PackageSource) -> Sequence[AvailableSkill]:
+        """List the skills of an installed package, or of all installed packages."""
+        return cast("PackageFetcher", self._fetcher("package")).list_available_skills(source)
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
         """List the skills that a git source of the user matches."""
@@ -238,6 +260,10 @@ class FetcherDispatcher:
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
             return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter, self.destinations))
+        if kind == "package":
+            from skillpm.fetchers.packages.package_fetcher import PackageFetcher  # noqa: PLC0415
+
+            return cast("Fetcher", PackageFetcher(self.settings, self.base, self.store, self.reporter))
         return cast("Fetcher", self.make_index_fetcher(self.destinations))
 
 

@@ -20,7 +20,7 @@ class GitIgnore:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._specs: list[tuple[str, GitIgnoreSpec]] = []
-        for parent in _enclosing_folders(folder):
+        for parent in enclosing_folders(folder):
             self._load_rules(parent)
         if any(spec.match_file(os.path.relpath(folder, parent) + "/") for parent, spec in self._specs):
             # A skill in an ignored folder (a build directory) would be empty, so those rules do not apply to it.
@@ -71,7 +71,7 @@ def _is_valid_rule(line: str) -> bool:
     return True
 
 
-def _enclosing_folders(folder: str) -> list[str]:
+def enclosing_folders(folder: str) -> list[str]:
     """Return the parent folders in the same git work tree, outermost first; none outside a work tree."""
     parents: list[str] = []
     current = folder

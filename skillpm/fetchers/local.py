@@ -3,7 +3,7 @@
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
@@ -100,7 +100,7 @@ def read_skill_folder(folder: str, name: str, limits: Limits, *, display_path: s
     if not any(os.path.lexists(os.path.join(folder, file)) for file in SKILL_FILES):
         raise NotFoundError(f"{shown} has no SKILL.md", hint=_missing_skill_hint(folder, display_path))
     with translate_os_errors("read a skill's folder", folder):
-        return check_tree(_scan_entries(folder, limits, name), name=name, limits=limits)
+        return check_tree(scan_entries(folder, limits, name, GitIgnore(folder)), name=name, limits=limits)
 
 
 def would_be_included(folder: str, path: str) -> bool:
@@ -121,19 +121,30 @@ def would_be_included(folder: str, path: str) -> bool:
     return not ignored.ignores(prefix + file, is_folder=False)
 
 
-def _scan_entries(folder: str, limits: Limits, name: str) -> Iterator[SourceEntry]:
-    ignored = GitIgnore(folder)
+def scan_entries(
+    folder: str,
+    limits: Limits,
+    name: str,
+    ignored: GitIgnore | None = None,
+    *,
+    excluded: Container[str] = EXCLUDED_NAMES,
+) -> Iterator[SourceEntry]:
+    """Yield the files and links below a folder, without following a link, except those that git ignores.
+
+    Raises `RefusedError` for a special file, or content over a limit.
+    """
     total = 0
     prefixes = [""]
     while prefixes:
         prefix = prefixes.pop()
         with os.scandir(os.path.join(folder, prefix)) as listing:
             items = sorted(listing, key=lambda item: item.name)
-        ignored.load_folder(prefix)
+        if ignored is not None:
+            ignored.load_folder(prefix)
         for item in items:
             path = prefix + item.name
             is_folder = item.is_dir(follow_symlinks=False)
-            if item.name in EXCLUDED_NAMES or ignored.ignores(path, is_folder=is_folder):
+            if item.name in excluded or (ignored is not None and ignored.ignores(path, is_folder=is_folder)):
                 continue
             if is_folder:
                 prefixes.append(path + "/")

@@ -10,7 +10,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.fetchers.base import FetchedSkill
-from skillpm.formats.pin import GitPin, PathPin, Pin
+from skillpm.formats.pin import GitPin, PackagePin, PathPin, Pin
 from skillpm.requirements.declared_dependencies import (
     MANIFEST_FILE,
     METADATA_KEY,
@@ -66,7 +66,9 @@ def read_dependencies(tree: FileTree, skill: Skill, name: str) -> dict[str, Any]
 
 
 def choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None]) -> str:
-    """Return the version of the tag if it is a version tag, or else the one in the frontmatter."""
+    """Return the version of the package, or that of the tag if it is a version tag, or else that in the frontmatter."""
+    if isinstance(pin, PackagePin):
+        return sanitize(pin.version, 60)
     tag = pin.ref.removeprefix("refs/tags/") if isinstance(pin, GitPin) and pin.ref.startswith("refs/tags/") else ""
     from_tag = parse_tag_version(tag, {name, skill.declared})
     if from_tag and skill.version and from_tag != skill.version:

@@ -1,10 +1,11 @@
 """Pins: exact sources, recorded for each skill in lockfiles and receipts."""
 
+import posixpath
 from typing import Any, assert_never
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url, normalize_web_url, short_commit
-from skillpm.core.names import path_problem
+from skillpm.core.names import PACKAGE_KINDS, PackageKind, normalize_package_name, path_problem
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
@@ -56,7 +57,17 @@ class IndexPin(Value):
     sha256: str
 
 
-Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin
+class PackagePin(Value):
+    """A folder in a version of an installed package."""
+
+    kind: PackageKind
+    package: str
+    # Below site-packages, or in the npm package; `.` is the package itself.
+    path: str
+    version: str = ""
+
+
+Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin | PackagePin
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
@@ -74,6 +85,9 @@ def pin_value(pin: Pin) -> dict[str, Any]:
             return {"url": pin.url, "sha256": pin.sha256}
         case IndexPin():
             return {"index": pin.index, "url": pin.url, "sha256": pin.sha256}
+        case PackagePin():
+            version = {"version": pin.version} if pin.version else {}
+            return {pin.kind: pin.package, **version, "path": pin.path}
         case _:
             assert_never(pin)
 
@@ -82,6 +96,15 @@ def read_pin(node: JsonNode) -> Pin:
     """Parse a pin. Raises `DocumentError`, also for an unknown key."""
     if node.get("git") is not None:
         return _read_git_pin(node)
+    for kind in PACKAGE_KINDS:
+        if (package := node.get(kind)) is not None:
+            node.check_keys(kind, "version", "path")
+            return PackagePin(
+                kind=kind,
+                package=read_package_name(kind, package),
+                path=_read_folder(node.require("path")),
+                version=node.text_or("version"),
+            )
     if (path := node.get("path")) is not None:
         node.check_keys("path", "link")
         return PathPin(path=path.path(), link=node.flag_or("link"))
@@ -94,11 +117,11 @@ def read_pin(node: JsonNode) -> Pin:
         if (index := node.get("index")) is not None:
             return IndexPin(index=read_archive_location(index), url=url, sha256=sha256)
         return UrlPin(url=url, sha256=sha256)
-    return node.raise_expected("a source: git, path, bundled or url")
+    return node.raise_expected("a source: git, path, bundled, url, env or npm")
 
 
 def describe_pin(pin: Pin) -> str:
-    """Return a pin as text: `git+https://…@commit#subdirectory=…`, `bundled:x`, a URL or a path."""
+    """Return a pin as text: `git+https://…@commit#subdirectory=…`, `bundled:x`, `env:package@x`, a URL or a path."""
     match pin:
         case GitPin():
             folder = "" if pin.path == "." else f"#subdirectory={pin.path}"
@@ -109,6 +132,9 @@ def describe_pin(pin: Pin) -> str:
             return f"bundled:{pin.name}"
         case UrlPin() | IndexPin():
             return pin.url
+        case PackagePin():
+            skill = "" if pin.path == "." else f"@{posixpath.basename(pin.path)}"
+            return f"{pin.kind}:{pin.package}{skill}"
         case _:
             assert_never(pin)
 
@@ -134,8 +160,6 @@ def _read_git_pin(node: JsonNode) -> GitPin:
     for part in (commit, tree):
         if not is_commit(part.text()):
             part.raise_expected("a full id (40 or 64 hex digits)")
-    if path.text() != "." and (problem := path_problem(path.text())):
-        raise DocumentError(f"the path {problem}", where=path.where)
     if ref is not None and ref.text() != "HEAD":
         name = ref.text().removeprefix("refs/heads/").removeprefix("refs/tags/")
         if name == ref.text() or not is_ref(name):
@@ -144,10 +168,22 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         url=read_git_url(url),
         commit=commit.text(),
         tree=tree.text(),
-        path=path.text(),
+        path=_read_folder(path),
         ref=node.text_or("ref"),
         files=read_file_patterns(node.get("files")),
     )
+
+
+def _read_folder(node: JsonNode) -> str:
+    """Return a folder in a repository or a package; `.` is the top."""
+    if node.text() != "." and (problem := path_problem(node.text())):
+        raise DocumentError(f"the path {problem}", where=node.where)
+    return node.text()
+
+
+def read_package_name(kind: PackageKind, node: JsonNode) -> str:
+    """Return the name of an installed package, normalized. Raises `DocumentError`."""
+    return normalize_package_name(kind, node.text()) or node.raise_expected("the name of a package")
 
 
 def read_git_url(node: JsonNode) -> str:

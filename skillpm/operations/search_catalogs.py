@@ -17,7 +17,7 @@ from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.serving.service import SkillService
 
 MAX_WORKERS = 4
-OTHER_SOURCES = ("git+", "bundled:", "link:")  # not of an index: see `describe_pin`
+OTHER_SOURCES = ("git+", "bundled:", "link:", "env:", "npm:")  # not of an index: see `describe_pin`
 INSTALLED = "installed"
 
 

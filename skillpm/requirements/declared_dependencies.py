@@ -18,7 +18,7 @@ from skillpm.errors import DocumentError, RefusedError
 from skillpm.formats.lockfile import read_locked_requirement
 from skillpm.formats.manifest import document_kind, read_manifest
 from skillpm.requirements.manifest_requirements import read_requirement
-from skillpm.requirements.source import GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import GitSource, IndexSource, PackageSource, PathSource, Source, UrlSource
 
 METADATA_KEY = "skill-dependencies"
 # Other names that authors use for dependencies; at the top level, also the one above. They are not read: in published
@@ -101,8 +101,9 @@ def _parse_manifest(data: bytes) -> dict[str, Any]:
 def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[SkillName, Source]:
     """Parse the dependencies of a skill.
 
-    Raises `RefusedError` for a local path or a URL without encryption. Only the user's own manifest may name these: a
-    skill could otherwise install any folder of this machine, or content that can be tampered with in transit.
+    Raises `RefusedError` for a local path, an installed package, or a URL without encryption. Only the user's own
+    manifest may name these: a skill could otherwise install any folder of this machine, or content that can be
+    tampered with in transit.
     """
     if len(dependencies) > MAX_DEPENDENCIES:
         raise RefusedError(f"{owner} requires {len(dependencies)} skills; at most {MAX_DEPENDENCIES} are allowed")
@@ -187,6 +188,8 @@ def _private_location(source: Source) -> str:
     match source:
         case PathSource():
             return source.path
+        case PackageSource():
+            return f"{source.kind}:{source.package}"
         case GitSource() | UrlSource():
             return "" if source.url.startswith("https://") or _is_ssh(source.url) else source.url
         case IndexSource():

@@ -15,6 +15,7 @@ from skillpm.formats.manifest import Manifest
 from skillpm.requirements.source import (
     BundledSource,
     IndexSource,
+    PackageSource,
     PathSource,
     Source,
     UrlSource,
@@ -74,7 +75,11 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
         raise DocumentError(
             f"{kind} cannot be renamed: `{source.name}`", where=node.where, hint=f"use the key `{source.name}`"
         )
-    if isinstance(source, IndexSource) or specifier.page_path:
+    if (
+        isinstance(source, IndexSource)
+        or specifier.page_path
+        or (isinstance(source, PackageSource) and not source.package)
+    ):
         raise DocumentError(
             f"expected a version range or a source, got `{sanitize(node.value, 80)}`",
             where=node.where,

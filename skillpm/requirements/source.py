@@ -5,14 +5,14 @@ from typing import Any, Literal, assert_never
 
 from skillpm.core.decoder import JsonNode, unknown_key_error
 from skillpm.core.git_syntax import is_commit, is_ref
-from skillpm.core.names import SkillName, path_problem
+from skillpm.core.names import PACKAGE_KINDS, PackageKind, SkillName, path_problem
 from skillpm.core.suggestions import closest_matches
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
 from skillpm.formats.index_sources import normalize_site_url
-from skillpm.formats.pin import read_archive_location, read_file_patterns, read_git_url
+from skillpm.formats.pin import read_archive_location, read_file_patterns, read_git_url, read_package_name
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
 
@@ -66,7 +66,17 @@ class UrlSource(Value):
     digest: str = ""
 
 
-Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource
+class PackageSource(Value):
+    """A skill of an installed package: a distribution of the virtual environment, or a package in node_modules."""
+
+    kind: PackageKind
+    # Empty in a SPEC that means all installed packages.
+    package: str
+    # The folder of one of several skills, if it is not named like the requirement.
+    skill: str = ""
+
+
+Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource | PackageSource
 
 
 def requirement_value(source: Source) -> Any:
@@ -84,11 +94,18 @@ def requirement_value(source: Source) -> Any:
             return {"version": source.version, "index": source.index} if source.index else source.version
         case UrlSource():
             return {"url": source.url, "digest": source.digest} if source.digest else {"url": source.url}
+        case PackageSource():
+            return {source.kind: source.package} | ({"skill": source.skill} if source.skill else {})
         case _:
             assert_never(source)
 
 
-SOURCE_KEYS = ("git", "path", "bundled", "url", "version")
+def is_read_each_time(source: Source) -> bool:
+    """Return whether a source has no versions to choose from, only the content that is on this machine now."""
+    return isinstance(source, PathSource | PackageSource)
+
+
+SOURCE_KEYS = ("git", "path", "bundled", "url", "version", *PACKAGE_KINDS)
 
 
 def read_table(name: SkillName, node: JsonNode) -> Source:
@@ -108,13 +125,22 @@ def read_table(name: SkillName, node: JsonNode) -> Source:
         digest = node.get("digest")
         checked = "" if digest is None else digest.digest()
         return UrlSource(url=read_archive_location(url), digest=checked)
+    if package := next((package for kind in PACKAGE_KINDS if (package := _read_package(kind, node))), None):
+        return package
     if node.get("version") is not None:
         node.check_keys("version", "index")
         return IndexSource(name=name, version=read_range(node.require("version")), index=_read_index(node.get("index")))
     for key, member in node.items():
         if similar := closest_matches(key, SOURCE_KEYS):
             raise unknown_key_error(member, key, similar)
-    return node.raise_expected("a requirement with git, path, bundled, url or version")
+    return node.raise_expected("a requirement with git, path, bundled, url, version, env or npm")
+
+
+def _read_package(kind: PackageKind, node: JsonNode) -> PackageSource | None:
+    if (package := node.get(kind)) is None:
+        return None
+    node.check_keys(kind, "skill")
+    return PackageSource(kind=kind, package=read_package_name(kind, package), skill=node.text_or("skill"))
 
 
 def _read_index(node: JsonNode | None) -> str:

@@ -4,7 +4,7 @@ import re
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, SCP_URL, normalize_web_url
-from skillpm.core.names import is_skill_name
+from skillpm.core.names import PACKAGE_KINDS, is_skill_name, normalize_package_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
@@ -20,6 +20,7 @@ from skillpm.requirements.repository_url import (
 from skillpm.requirements.source import (
     BundledSource,
     IndexSource,
+    PackageSource,
     PathSource,
     Source,
     UrlSource,
@@ -55,9 +56,11 @@ def parse_specifier(text: str) -> Specifier:
 
 
 def _parse_local(spec: str) -> Specifier | None:
-    """Parse bundled skills and local folders."""
+    """Parse bundled skills, installed packages and local folders."""
     if spec.startswith("bundled:"):
         return Specifier(text=spec, source=BundledSource(name=_check_name(spec.removeprefix("bundled:"), spec)))
+    if spec.startswith(tuple(f"{kind}:" for kind in PACKAGE_KINDS)):
+        return Specifier(text=spec, source=_parse_package(spec))
     if spec.startswith("link:") and spec != "link:":
         return Specifier(text=spec, source=PathSource(path=spec.removeprefix("link:"), link=True))
     if spec.startswith(("./", "../", "/", "~/", ".\\", "..\\")) or spec in {".", "..", "~"} or spec[1:3] == ":\\":
@@ -92,6 +95,21 @@ def _parse_remote(spec: str) -> Specifier:
 def _parse_page(spec: str, host: str, path: str) -> Specifier:
     source, browser = parse_browser_url(spec, host, path)
     return Specifier(text=spec, source=source, page_path=browser)
+
+
+def _parse_package(spec: str) -> PackageSource:
+    """Parse `env:PACKAGE@SKILL`; without a package, all installed ones are meant."""
+    kind = next(kind for kind in PACKAGE_KINDS if spec.startswith(kind))
+    rest = spec.removeprefix(f"{kind}:")
+    at = rest.find("@", 1)  # a name of npm may begin with `@`
+    package, skill = (rest[:at], rest[at + 1 :]) if at > 0 else (rest, "")
+    name = normalize_package_name(kind, package)
+    if package and not name:
+        raise UsageError(
+            f"`{sanitize(spec)}`: invalid package name `{sanitize(package, 80)}`",
+            hint=f"e.g. {kind}:PACKAGE or {kind}:PACKAGE@SKILL; the version is the installed one",
+        )
+    return PackageSource(kind=kind, package=name, skill=_check_name(skill, spec) if at > 0 else "")
 
 
 def _local_source(spec: str) -> Source:

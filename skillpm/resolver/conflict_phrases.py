@@ -7,7 +7,15 @@ from skillpm.core.exclude_newer import all_yanked_hint, allow_newer_hint
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.requirements.declared_dependencies import version_range_of, without_range
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 from skillpm.resolver.candidates import CandidateSet, ExcludedCandidate
 from skillpm.resolver.search_space import Candidate, Requirement
 
@@ -32,6 +40,8 @@ def describe_source(source: Source | None) -> str:
             return f" from {sanitize(source.url)}"
         case BundledSource():
             return " from the bundled skills"
+        case PackageSource():
+            return f" from {source.kind}:{sanitize(source.package)}"
         case None:
             return ""
         case _:

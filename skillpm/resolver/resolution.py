@@ -10,7 +10,7 @@ from skillpm.core.versions import parse_range, parse_version, quick_contains
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.requirements.declared_dependencies import has_open_version, version_range_of
 from skillpm.requirements.manifest_requirements import parse_locked_requirement, requirement_values
-from skillpm.requirements.source import PathSource, Source, requirement_value
+from skillpm.requirements.source import Source, is_read_each_time, requirement_value
 from skillpm.resolver.candidates import CandidateSet, ResolutionRequest
 from skillpm.resolver.provider import Provider
 
@@ -24,14 +24,15 @@ class Resolution(Value):
 def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) -> Resolution:
     """Return the lockfile for a request. Adding a requirement does not upgrade other skills.
 
-    A local folder is always read again, since it has no version but its content; except those in `frozen`. Raises
-    `ConflictError` if no versions satisfy all requirements, `NotFoundError` for a skill that does not exist.
+    A local folder or an installed package is always read again, since it has no version to choose; except those in
+    `frozen`. Raises `ConflictError` if no versions satisfy all requirements, `NotFoundError` for a skill that does not
+    exist.
     """
     if not request.upgrade and not find_lock_mismatches(request, locked):
         folders = {
             name: source
             for name, source in _effective_requirements(request).items()
-            if isinstance(source, PathSource) and name in locked.skills and name not in request.frozen
+            if is_read_each_time(source) and name in locked.skills and name not in request.frozen
         }
         pinned = provider.pin(folders) if folders else {}
         # With unchanged dependencies, the rest of the lockfile is still a solution.

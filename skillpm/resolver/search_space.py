@@ -15,7 +15,7 @@ from skillpm.requirements.declared_dependencies import (
     without_range,
 )
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import GitSource, IndexSource, PathSource, Source
+from skillpm.requirements.source import GitSource, IndexSource, Source, is_read_each_time
 from skillpm.resolver.provider import AvailableVersion
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class LockedCandidates:
                 for origin in self._origins.get(name, ())
                 if skill is not None
                 and name not in self._upgraded
-                and (not isinstance(origin, PathSource) or name in self.frozen)
+                and (not is_read_each_time(origin) or name in self.frozen)
             ]
         return self._candidates[name]
 

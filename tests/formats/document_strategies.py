@@ -11,7 +11,7 @@ from skillpm.core.names import RESERVED_NAMES, SkillName
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.formats.legacy_metadata import REQUIREMENT_KINDS, LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.formats.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
 
 EXAMPLES = settings(max_examples=60)
@@ -47,6 +47,9 @@ stored_pins: SearchStrategy[Pin] = st.one_of(
     st.builds(BundledPin, name=names),
     st.builds(UrlPin, url=addresses, sha256=hashes),
     st.builds(IndexPin, index=addresses, url=addresses, sha256=hashes),
+    st.builds(
+        PackagePin, kind=st.sampled_from(["env", "npm"]), package=names, path=st.just(".") | folders, version=texts
+    ),
 )
 
 requirements: SearchStrategy[Any] = texts | st.dictionaries(texts, texts | st.booleans(), max_size=3)

@@ -12,6 +12,7 @@ from skillpm.formats.pin import (
     BundledPin,
     GitPin,
     IndexPin,
+    PackagePin,
     PathPin,
     Pin,
     UrlPin,
@@ -47,6 +48,12 @@ PINS: list[tuple[Pin, dict[str, Any], str]] = [
         {"index": INDEX, "url": ARCHIVE, "sha256": SHA256},
         ARCHIVE,
     ),
+    (
+        PackagePin(kind="env", package="fastapi", path="fastapi/.agents/skills/api", version="0.165.0"),
+        {"env": "fastapi", "version": "0.165.0", "path": "fastapi/.agents/skills/api"},
+        "env:fastapi@api",
+    ),
+    (PackagePin(kind="npm", package="@acme/ui", path="."), {"npm": "@acme/ui", "path": "."}, "npm:@acme/ui"),
 ]
 
 
@@ -81,8 +88,8 @@ PART = "the path has an empty, `.` or `..` part"
     [
         ("bundled:pdf", 'expected an object, got "bundled:pdf"', ""),
         (None, "expected an object, got null", ""),
-        ({}, "expected a source: git, path, bundled or url, got an object", ""),
-        ({"index": INDEX}, "expected a source: git, path, bundled or url, got an object", ""),
+        ({}, "expected a source: git, path, bundled, url, env or npm, got an object", ""),
+        ({"index": INDEX}, "expected a source: git, path, bundled, url, env or npm, got an object", ""),
         (without("commit"), "`commit` is missing", ""),
         (without("tree"), "`tree` is missing", ""),
         (without("path"), "`path` is missing", ""),
@@ -130,6 +137,13 @@ PART = "the path has an empty, `.` or `..` part"
         ({"url": ARCHIVE + "\n\0", "sha256": SHA256}, f"invalid web address `{ARCHIVE}\\n\\x00`", ".url"),
         ({"url": ARCHIVE, "sha256": SHA256, "index": ""}, "invalid web address ``", ".index"),
         ({"url": ARCHIVE, "sha256": SHA256, "index": "acme"}, "invalid web address `acme`", ".index"),
+        ({"env": "../x", "path": "."}, 'expected the name of a package, got "../x"', ".env"),
+        ({"npm": "@acme/../ui", "path": "."}, 'expected the name of a package, got "@acme/../ui"', ".npm"),
+        ({"npm": ".pnpm", "path": "."}, 'expected the name of a package, got ".pnpm"', ".npm"),
+        ({"env": "fastapi"}, "`path` is missing", ""),
+        ({"env": "fastapi", "path": "../x"}, PART, ".path"),
+        ({"env": "fastapi", "path": "/etc"}, "the path is absolute or empty", ".path"),
+        ({"env": "a", "path": "x", "link": True}, "unknown key `link`; known keys: env, version, path", ".link"),
         ({"url": ARCHIVE, "sha256": SHA256, "size": 5}, "unknown key `size`; known keys: index, url, sha256", ".size"),
     ],
 )

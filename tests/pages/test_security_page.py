@@ -28,6 +28,8 @@ TREES = "core/test_tree_checks.py::test_"
 HOSTILE_TREES = "fetchers/test_hostile_trees.py::test_"
 SIZES = "fetchers/test_hostile_sizes.py::test_"
 FOLDERS = "fetchers/test_local_folders.py::test_"
+PYTHON = "fetchers/test_python_packages.py::test_"
+NPM = "fetchers/test_node_packages.py::test_"
 BYTES = "fetchers/test_installed_bytes.py::test_"
 ARCHIVES = "fetchers/test_archives.py::test_"
 GIT = "fetchers/test_git_environment.py::test_"
@@ -89,6 +91,10 @@ TESTS = {
         "forgery/test_receipt_claims.py::test_a_version_or_source_that_is_not_the_locked_one",
         "forgery/test_receipt_claims.py::test_a_skill_that_is_not_locked",
     ],
+    "A skill of a Python package is what": [
+        f"{PYTHON}a_file_that_is_not_the_recorded_one",
+        f"{PYTHON}files_that_are_not_recorded",
+    ],
     "The receipt is honest": ["formats/test_receipt.py::test_an_entry_that_does_not_add_up"],
     "The journal is this machine's": [f"{AFTER}the_journal_of_a_checkout_is_never_executed"],
     "The first install of a skill trusts": [
@@ -124,6 +130,16 @@ TESTS = {
     "devices, pipes": [f"{FOLDERS}a_pipe_and_a_socket", "fetchers/test_odd_proxies.py::test_a_socket_in_a_skill"],
     "no `SKILL.md`": [f"{TREES}a_skill_has_a_skill_file", f"{HOSTILE_TREES}a_skill_file_that_is_a_folder"],
     "more than the limits": [f"{TREES}every_limit_is_reported"],
+    "Of an installed package, nothing outside": [
+        f"{PYTHON}a_folder_that_is_a_link_to_outside",
+        f"{NPM}a_folder_that_is_a_link_to_outside",
+    ],
+    "A path in RECORD that leads out": [
+        f"{PYTHON}a_recorded_path_outside_of_site_packages",
+        f"{PYTHON}a_file_that_is_a_link",
+        f"{NPM}a_package_that_is_a_link_to_outside",
+    ],
+    "A manifest may name installed packages": [f"{PYTHON}a_skill_may_not_require_an_installed_package"],
     "The rules are the same": [f"{TREES}colliding_names_are_rejected_on_every_platform"],
     "Files get mode 0644": [f"{HOSTILE_TREES}unusual_modes"],
     "Submodules are left out": [f"{BYTES}a_submodule_is_left_out"],
@@ -153,6 +169,7 @@ TESTS = {
     "Depth of YAML": ["skillmd/test_frontmatter.py::test_depth_aliases_and_tags"],
     # What is never executed
     "Nothing that comes with a skill": [ONLY_GIT],
+    "An installed package is read": [f"{PYTHON}nothing_of_the_package_runs"],
     "The only programs": [ONLY_GIT, f"{URLS}the_users_ssh_command"],
     "The commands and MCP servers": [f"{SERVED}no_command_executes"],
     # How git is run
@@ -305,6 +322,8 @@ UNPROVED = {
     "What an index offers": [f"{CLIENT}installing_by_name_requests_only"],
     "Once a version is locked": [f"{CLIENT}a_locked_version_that_changed"],
     "What a name resolves to": [],
+    "That an installed package is": [],
+    "The digest in the lockfile applies": [f"{PYTHON}a_frozen_lockfile_refuses_another_version"],
     "Other systems than Linux": [],
 }
 

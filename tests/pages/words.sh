@@ -37,6 +37,16 @@ publishes() {  # builds acme's index, which is configured on this machine
         mkdir -p "$HOME/.config/skillpm" &&
         printf '[[indexes]]\nname = "acme"\nurl = "%s"\n' "$HOME/desk/public" > "$HOME/.config/skillpm/config.toml"
 }
+pip_installs() {  # PACKAGE VERSION: a Python package with a skill, in .venv
+    site=.venv/lib/python3.11/site-packages skill="$1/.agents/skills/$1/SKILL.md"
+    rm -rf "$site/$1"-*.dist-info && mkdir -p "$site/${skill%/*}" "$site/$1-$2.dist-info" &&
+        printf -- '---\nname: %s\ndescription: Use when you work with %s.\n---\n\nFor %s.\n' "$1" "$1" "$2" > "$site/$skill" &&
+        python3 - "$site" "$skill" > "$site/$1-$2.dist-info/RECORD" <<END
+import base64, hashlib, sys
+data = open(f"{sys.argv[1]}/{sys.argv[2]}", "rb").read()
+print(sys.argv[2], "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("="), "", sep=",")
+END
+}
 project() {  # a project with two skills, on a machine that has the programs they need
     mkdir -p "$HOME/bin" && PATH="$HOME/bin:$PATH"
     for program in kubectl npx; do printf '#!/bin/sh\n' > "$HOME/bin/$program" && chmod +x "$HOME/bin/$program"; done

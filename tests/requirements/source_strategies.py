@@ -3,7 +3,15 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 
 words = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
 refs = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}(/[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}){0,2}", fullmatch=True)
@@ -32,4 +40,8 @@ sources: SearchStrategy[Source] = st.one_of(
     st.just(BundledSource(name="pdf")),
     st.builds(IndexSource, name=st.just("pdf"), version=ranges, index=st.just("") | words),
     st.builds(UrlSource, url=words.map("https://h.example/{}.zip".format), digest=st.just("") | digests),
+    st.builds(PackageSource, kind=st.just("env"), package=words, skill=st.just("") | words),
+    st.builds(
+        PackageSource, kind=st.just("npm"), package=words | words.map("@{}/ui".format), skill=st.just("") | words
+    ),
 )

@@ -16,6 +16,7 @@ from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    PackageSource,
     PathSource,
     Source,
     UrlSource,
@@ -75,6 +76,11 @@ def read(value: Any) -> Source:
         ("~/skills/mine", PathSource(path="~/skills/mine")),
         ("4chan/skills", GitSource(url="https://github.com/4chan/skills")),
         ("bundled:pdf", BundledSource(name="pdf")),
+        ({"env": "Fast_API.Skills"}, PackageSource(kind="env", package="fast-api-skills")),
+        ({"env": "streamlit", "skill": "apps"}, PackageSource(kind="env", package="streamlit", skill="apps")),
+        ({"npm": "@acme/UI"}, PackageSource(kind="npm", package="@acme/UI")),
+        ("env:fastapi", PackageSource(kind="env", package="fastapi")),
+        ("npm:@acme/ui@button", PackageSource(kind="npm", package="@acme/ui", skill="button")),
         ("https://host.example/x.zip", UrlSource(url="https://host.example/x.zip")),
     ],
 )
@@ -86,7 +92,7 @@ EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, .
 COMMAS = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 RANGE_OR_OBJECT = "write a range like `^1.2`, or an object with git and path"
 HTTP = "e.g. https://host.example/skill.tar.gz"
-FORMS = "a requirement with git, path, bundled, url or version"
+FORMS = "a requirement with git, path, bundled, url, version, env or npm"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +124,10 @@ FORMS = "a requirement with git, path, bundled, url or version"
             "",
             "use the key `code-review`",
         ),
+        ("env:", "expected a version range or a source, got `env:`", "", RANGE_OR_OBJECT),
+        ({"env": "a/b"}, 'expected the name of a package, got "a/b"', ".env", ""),
+        ({"npm": ".."}, 'expected the name of a package, got ".."', ".npm", ""),
+        ({"env": "a", "version": "1"}, "unknown key `version`; known keys: env, skill", ".version", ""),
         ("", "the SPEC is empty", "", EXAMPLES),
         ("Code Review", "invalid SPEC `Code Review`", "", EXAMPLES),
         ("a\0b", "invalid SPEC `a\\x00b`", "", EXAMPLES),

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from skillpm.core.text import HIDDEN
 from skillpm.errors import UsageError
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 from skillpm.requirements.specifier import Specifier, parse_specifier
 
 COMMIT = "9d2f1ae1" * 5
@@ -122,6 +130,15 @@ FOLDERS: list[tuple[str, Source]] = [
     ("link:./dir", PathSource(path="./dir", link=True)),
     ("link:~/dir", PathSource(path="~/dir", link=True)),
 ]
+PACKAGES: list[tuple[str, Source]] = [
+    ("env:", PackageSource(kind="env", package="")),
+    ("env:Fast_API", PackageSource(kind="env", package="fast-api")),
+    ("env:fastapi@api", PackageSource(kind="env", package="fastapi", skill="api")),
+    ("npm:", PackageSource(kind="npm", package="")),
+    ("npm:ui", PackageSource(kind="npm", package="ui")),
+    ("npm:@acme/ui", PackageSource(kind="npm", package="@acme/ui")),
+    ("npm:@acme/ui@button", PackageSource(kind="npm", package="@acme/ui", skill="button")),
+]
 ADDRESSES: list[tuple[str, Source]] = [
     ("https://host.example/x.tar.gz", UrlSource(url="https://host.example/x.tar.gz")),
     ("https://host.example/x.tgz", UrlSource(url="https://host.example/x.tgz")),
@@ -154,7 +171,9 @@ ADDRESSES: list[tuple[str, Source]] = [
 
 
 @pytest.mark.parametrize(
-    ("spec", "source"), [*NAMES, *SHORTHANDS, *FORGES, *GIT, *FOLDERS, *ADDRESSES], ids=lambda part: str(part)[:60]
+    ("spec", "source"),
+    [*NAMES, *SHORTHANDS, *FORGES, *GIT, *FOLDERS, *PACKAGES, *ADDRESSES],
+    ids=lambda part: str(part)[:60],
 )
 def test_a_spec_means_a_source(spec: str, source: Source) -> None:
     assert parse_specifier(spec) == Specifier(text=spec.strip(), source=source)
@@ -191,6 +210,7 @@ def test_a_page_of_a_forge_leaves_open_where_the_ref_ends(spec: str, source: Sou
 
 
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
+INSTALLED = "e.g. {0}:PACKAGE or {0}:PACKAGE@SKILL; the version is the installed one"
 RANGES = 'e.g. `name@^1.2`, `name@1.2.0` or `"name>=1.2,<2"`'
 SCHEMES = "use one of https, ssh, http, file"
 ADDRESS = "e.g. https://host.example/skill.tar.gz"
@@ -211,6 +231,12 @@ PASTE = "use the URL of the folder, or https://github.com/o/r"
         ("x" * 65, "{}: invalid skill name `" + "x" * 65 + "`", EXAMPLES),
         ("\u212aelvin", "invalid SPEC {}", EXAMPLES),
         ("pdf\u0661", "invalid SPEC {}", EXAMPLES),
+        ("env:fastapi>=1", "{}: invalid package name `fastapi>=1`", INSTALLED.format("env")),
+        ("env:../x", "{}: invalid package name `../x`", INSTALLED.format("env")),
+        ("env:fastapi@../x", "{}: invalid skill name `../x`", EXAMPLES),
+        ("npm:@acme", "{}: invalid package name `@acme`", INSTALLED.format("npm")),
+        ("npm:a/b/c", "{}: invalid package name `a/b/c`", INSTALLED.format("npm")),
+        ("npm:.pnpm", "{}: invalid package name `.pnpm`", INSTALLED.format("npm")),
         ("bundled:", "{}: invalid skill name ``", EXAMPLES),
         ("bundled:../x", "{}: invalid skill name `../x`", EXAMPLES),
         ("link:", "invalid SPEC {}", EXAMPLES),

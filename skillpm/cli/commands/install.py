@@ -25,11 +25,11 @@ from skillpm.operations.context.project_files import require_project_in_ci
 from skillpm.operations.context.scope import Scope, is_in_repository
 from skillpm.operations.init import start_project
 from skillpm.operations.install.add import install
-from skillpm.operations.install.request import InstallRequest, format_skill_spec
+from skillpm.operations.install.request import InstallRequest, describe_source, format_skill_spec
 from skillpm.operations.install.spec_requirements import list_available
 from skillpm.operations.install.sync import sync
 from skillpm.operations.pipeline.change import ChangeResult
-from skillpm.requirements.source import RefKind
+from skillpm.requirements.source import PackageSource, RefKind, Source
 
 STARTED = "started a project in {}: commit skills.json and skills.lock"
 MAX_DESCRIPTION = 5_000  # characters
@@ -53,6 +53,8 @@ Examples:
   skillpm install https://site.example/@pdf         from a site's index
   skillpm install ./my-skill --link                 a local folder, live
   skillpm install ./my-skill.tar.gz                 an archive of a skill
+  skillpm install env:fastapi                       of a package in .venv
+  skillpm install npm: --list                       of all in node_modules
   skillpm install acme/skills@pdf --as acme-pdf     under another name
   skillpm install                                   same as sync""",
 )
@@ -60,8 +62,8 @@ Examples:
     "specs",
     nargs=-1,
     metavar="[SPEC]...",
-    help="A name (code-review), a repository (owner/repo or a URL) with optional @skill and #ref, a folder (./x), or "
-    "an archive (./x.tar.gz).",
+    help="A name (code-review), a repository (owner/repo or a URL) with optional @skill and #ref, a folder (./x), "
+    "an archive (./x.tar.gz), or an installed package (env:x, npm:x).",
 )
 @click.option(
     "-a",
@@ -86,7 +88,7 @@ Examples:
     "--all",
     "all_skills",
     is_flag=True,
-    help="Install all skills of a repository, site or folder; of a repository, `update` takes new ones.",
+    help="Install all skills of a repository, site, folder or package; of a repository, `update` takes new ones.",
 )
 @click.option(
     "--exclude",
@@ -95,7 +97,11 @@ Examples:
     help="With --all: leave out the skills with such names, e.g. 'draft-*' (repeatable).",
 )
 @click.option(
-    "-l", "--list", "list_only", is_flag=True, help="List the skills of a repository or site without installing."
+    "-l",
+    "--list",
+    "list_only",
+    is_flag=True,
+    help="List the skills of a repository, site or package without installing.",
 )
 @click.option("--group", metavar="NAME", help="Also add the skills to this group of skills.json.")
 @click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
@@ -195,12 +201,21 @@ def _print_available_skills(invocation: Invocation, request: InstallRequest) -> 
     skills = sorted(list_available(invocation.scope, invocation.context, request), key=lambda skill: skill.name)
     if invocation.console.as_json:
         rows = [
-            {"name": skill.name, "path": getattr(skill.source, "path", ""), "description": skill.description}
+            {
+                "name": skill.name,
+                "path": getattr(skill.source, "path", ""),
+                "description": skill.description,
+                **_package_member(skill.source),
+            }
             for skill in skills
         ]
         invocation.console.print_json({"skills": rows})
         return
-    listed = [(sanitize(skill.name, 64), skill.description) for skill in skills]
+    listed = [
+        (describe_source(each.source) if isinstance(each.source, PackageSource) else each.name, each.description)
+        for each in skills
+    ]
+    listed = [(sanitize(label, 100), description) for label, description in listed]
     if sys.stdout.isatty() and not invocation.console.verbose:
         lines = format_skills(
             [([name], description) for name, description in listed], roles=("name",), paint=invocation.console.paint
@@ -214,5 +229,11 @@ def _print_available_skills(invocation: Invocation, request: InstallRequest) -> 
     if len(skills) == 1:
         invocation.console.print_message("1 skill; run the command again without --list to install it")
         return
-    spec = format_skill_spec(request.specs[0], skills[0].source, "NAME")
+    is_package = isinstance(skills[0].source, PackageSource)  # of which the SPECs are listed
+    spec = "SPEC" if is_package else format_skill_spec(request.specs[0], skills[0].source, "NAME")
     invocation.console.print_message(f"{len(skills)} skills; install one with `skillpm install {spec}`")
+
+
+def _package_member(source: Source) -> dict[str, str]:
+    """Return the JSON member that names the package of a skill, if it is from one."""
+    return {"package": f"{source.kind}:{source.package}"} if isinstance(source, PackageSource) else {}

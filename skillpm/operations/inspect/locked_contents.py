@@ -12,13 +12,13 @@ from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dependents import url_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import BundledPin, IndexPin, PathPin, describe_pin
+from skillpm.formats.pin import BundledPin, IndexPin, PackagePin, PathPin, describe_pin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.pipeline.index_policy import find_unconfigured
-from skillpm.requirements.source import PathSource
+from skillpm.requirements.source import PackageSource, PathSource
 from skillpm.store import Proofs
 
 LIVE_LINK = "it is a live link, whose content is not locked"
@@ -69,6 +69,7 @@ def _find_unnamed(
     unconfigured = find_unconfigured(scope, files, lockfile, context.settings)
     sources = [*files.requirements.values(), *files.overrides.values()]
     local = {source.path if isinstance(source, PathSource) else url_of(source) for source in sources}
+    packages = {(source.kind, source.package) for source in sources if isinstance(source, PackageSource)}
     unnamed = {}
     for name, skill in skills.items():
         match skill.pin:
@@ -78,6 +79,8 @@ def _find_unnamed(
                 is_named = name not in unconfigured
             case PathPin(path=path):
                 is_named = path in local
+            case PackagePin(kind=kind, package=package):
+                is_named = (kind, package) in packages
             case pin:
                 is_named = fetchers.destinations.is_named(pin.url) if server_of(pin.url) else pin.url in local
         if not is_named:

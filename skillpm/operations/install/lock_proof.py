@@ -10,7 +10,7 @@ from skillpm.errors import NotFoundError
 from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -38,7 +38,7 @@ class LockProof(Value):
 
 
 def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
-    """Prove a lockfile that satisfies its manifest. Local folders have been compared before.
+    """Prove a lockfile that satisfies its manifest. Local folders and installed packages have been compared before.
 
     Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on, so
     that it leads elsewhere now is normal, and not checked.
@@ -71,7 +71,7 @@ def _fetch(
 ) -> dict[SkillName, str]:
     """Fetch and check the content of these skills; return why that of some is not proved."""
     proofs = Proofs(context.settings.cache_dir)
-    pending = {name: skill for name, skill in locked.items() if not isinstance(skill.pin, PathPin)}
+    pending = {name: skill for name, skill in locked.items() if not isinstance(skill.pin, PathPin | PackagePin)}
     pending = {name: skill for name, skill in pending.items() if not is_proved(name, skill, context.store, proofs)}
     problems = {}
     for name in [name for name, skill in pending.items() if isinstance(skill.pin, BundledPin)]:

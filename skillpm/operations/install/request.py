@@ -13,7 +13,16 @@ from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import UsageError
 from skillpm.formats.pin import read_file_patterns
 from skillpm.requirements.repository_url import with_ref
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, RefKind, Source, UrlSource
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    RefKind,
+    Source,
+    UrlSource,
+)
 from skillpm.requirements.specifier import Specifier, parse_specifier
 
 
@@ -65,6 +74,8 @@ def describe_source(source: Source) -> str:
             return f"{source.path} (live link)" if source.link else source.path
         case UrlSource():
             return source.url
+        case PackageSource():
+            return f"{source.kind}:{source.package}" + (f"@{source.skill}" if source.skill else "")
         case _:
             assert_never(source)
 
@@ -76,6 +87,8 @@ def format_skill_spec(spec: str, source: Source, name: str) -> str:
     """
     if isinstance(source, IndexSource):
         return f"{source.index_url}@{name}"
+    if isinstance(source, PackageSource):
+        return f"{source.kind}:{source.package}@{name}"
     url, ref = (source.url, source.ref) if isinstance(source, GitSource) else ("", "")
     short = f"{spec}@{name}"
     try:
@@ -121,13 +134,13 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
 def _apply_skill(specifier: Specifier, name: str) -> Specifier:
     """Return the specifier of one of several skills, as `@NAME` in a SPEC selects it."""
     source, spec = specifier.source, specifier.text
-    if isinstance(source, GitSource) and not source.skill:
+    if isinstance(source, GitSource | PackageSource) and not source.skill:
         return specifier.replace(source=source.replace(skill=name))
     if isinstance(source, PathSource):
         return specifier.replace(source=source.replace(path=os.path.join(source.path, parse_skill_name(name))))
     if isinstance(source, UrlSource) and "://" in source.url:
         return parse_specifier(f"{spec}@{parse_skill_name(name)}")
-    if isinstance(source, GitSource) or (isinstance(source, IndexSource) and source.index_url):
+    if isinstance(source, GitSource | PackageSource) or (isinstance(source, IndexSource) and source.index_url):
         raise UsageError(f"`{sanitize(spec)}` already names a skill, which conflicts with --skill")
     raise UsageError(f"--skill cannot be used with `{sanitize(spec)}`")
 

@@ -29,7 +29,15 @@ from skillpm.operations.install.request import (
 )
 from skillpm.operations.pipeline.includes import check_count, install_name
 from skillpm.requirements.declared_dependencies import is_same_folder
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import (
+    BundledSource,
+    GitSource,
+    IndexSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, Specifier
 
 FILE_SUFFIXES = (*ARCHIVE_SUFFIXES, ".md")
@@ -42,13 +50,17 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
         specifier = parse_with_flags(spec, request)
         if isinstance(specifier.source, GitSource):
             skills.extend(make_fetchers(scope, context).list_available_skills(specifier.source, specifier.page_path))
+        elif isinstance(specifier.source, PackageSource):
+            skills.extend(make_fetchers(scope, context).list_package(specifier.source))
         elif isinstance(specifier.source, UrlSource) and _is_possible_site(specifier.source.url):
             listed = make_fetchers(scope, context).list_index_skills(_parse_site_url(specifier.source.url))
             skills.extend(_make_site_skills(specifier.source.url, listed or ()))
             if listed is None:
                 raise _not_found_error(spec, specifier.source.url)
         else:
-            raise UsageError(f"`{sanitize(spec)}` is neither a repository nor a site, so there is nothing to list")
+            raise UsageError(
+                f"`{sanitize(spec)}` is not a repository, a site or a package, so there is nothing to list"
+            )
     return skills
 
 
@@ -78,6 +90,8 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
         case GitSource() as source:
             available = _fetch_git_skills(fetchers, specifier, source, context)
             return _select_skills(scope, context, spec, request, available)
+        case PackageSource() as source:
+            return _select_skills(scope, context, spec, request, fetchers.list_package(source))
         case UrlSource() as source if _is_possible_site(source.url):
             if (listed := fetchers.list_index_skills(_parse_site_url(source.url))) is not None:
                 return _select_skills(scope, context, spec, request, _make_site_skills(source.url, listed))
@@ -131,7 +145,8 @@ def _select_skills(
         available = [skill for skill in available if skill.name in request.selection[spec]]
     elif len(available) > 1 and not request.all_skills:
         rows = sorted((skill.name, getattr(skill.source, "path", ""), skill.description) for skill in available)
-        example = format_skill_spec(spec, available[0].source, rows[0][0])
+        first = next(skill for skill in available if skill.name == rows[0][0])
+        example = format_skill_spec(spec, first.source, first.name)
         raise ManySkillsError(spec, rows, display_spec=sanitize(spec), example=example)
     check_count(spec, len(available), context.settings.limits.skills)
     return [
@@ -150,7 +165,10 @@ def _make_requirement(skill: AvailableSkill, alias: str) -> NewRequirement:
             f"neither `{skill.name}` nor its folder `{folder}` is a valid skill name",
             hint="choose one with --as NAME",
         )
-    return NewRequirement(name=parse_skill_name(alias) if alias else SkillName(str(name)), source=source)
+    chosen = parse_skill_name(alias) if alias else SkillName(str(name))
+    if isinstance(source, PackageSource) and source.skill == chosen:
+        source = source.replace(skill="")  # the requirement's name says it
+    return NewRequirement(name=chosen, source=source)
 
 
 def _deduplicate(additions: Sequence[NewRequirement]) -> list[NewRequirement]:
@@ -191,6 +209,8 @@ def is_same_origin(new: Source, old: Source, locked: LockedSkill | None, indexes
     match new, old:
         case GitSource(), GitSource():
             return is_same_folder(new, old)
+        case PackageSource(), PackageSource():
+            return (new.kind, new.package) == (old.kind, old.package)
         case PathSource(), PathSource():
             return new.path == old.path and new.link  # only `--force` replaces a live link by a copy
         case IndexSource(), IndexSource():

@@ -3,11 +3,12 @@
 from collections.abc import Collection
 
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
-from skillpm.formats.pin import IndexPin
+from skillpm.formats.pin import IndexPin, PackagePin
 from skillpm.operations.context.project_files import ProjectFiles, missing_project_message
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import read_effective_cutoff
@@ -19,10 +20,11 @@ from skillpm.operations.pipeline.index_policy import (
 )
 from skillpm.operations.pipeline.source_policy import check_sources, refuse_installed_sources
 from skillpm.requirements.include import find_missing_includes, include_values
-from skillpm.requirements.source import PathSource
+from skillpm.requirements.source import PackageSource, PathSource, is_read_each_time
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
 from skillpm.settings import Settings
+from skillpm.store import LockedContent
 
 CI_IMPLIES_LOCKED = "; CI is set, which implies --locked"
 
@@ -68,8 +70,8 @@ def resolve_lockfile(
         _require_locked(scope, files, lock_policy)
         check_sources(scope, files, locked)
         _check_indexes(scope, files, fetchers, files.lockfile.skills)
-        if changed := _find_changed_folders(files, fetchers, selected):
-            raise _outdated_error(scope, [f"the content of `{name}` has changed" for name in changed], lock_policy)
+        if reasons := _find_local_changes(files, fetchers, selected):
+            raise _outdated_error(scope, reasons, lock_policy)
         return locked
     check_sources(scope, files, locked, only_kept=True)
     _check_indexes(scope, files, fetchers, _find_unchanged(files) - {*upgrade})
@@ -92,8 +94,8 @@ def resolve_lockfile(
     lockfile = lockfile.replace(include=include_values(files.locked_includes))
     _check_versions(scope, locked, lockfile)
     if lock_policy.locked and lockfile != locked:
-        changed = [name for name, skill in lockfile.skills.items() if locked.skills.get(name) != skill]
-        reasons = [f"the content of `{name}` has changed" for name in sorted(changed)]
+        changed = find_changed_skills(locked, lockfile)
+        reasons = [_describe_change(name, old, new) for name, old, new in changed]
         raise _outdated_error(scope, reasons, lock_policy)
     return lockfile
 
@@ -137,34 +139,52 @@ def _resolution_request(
 def _find_held_folders(
     files: ProjectFiles, fetchers: FetcherDispatcher, selected: Collection[str] | None, *, allow_missing: bool
 ) -> set[SkillName]:
-    """Return the skills from local folders that stay as they are locked, without reading the folder.
+    """Return the skills from local folders and installed packages that stay as they are locked, without reading them.
 
-    These are the ones that are not selected, and with `allow_missing` those whose folder is missing, with a warning.
+    These are the ones that are not selected, and with `allow_missing` those that are missing, with a warning.
     """
     held = set()
     for name, source in files.all_requirements.items():
-        if not isinstance(source, PathSource) or not is_locked_unchanged(name, source, files.whole_lockfile):
+        if not is_read_each_time(source) or not is_locked_unchanged(name, source, files.whole_lockfile):
             continue
         if selected is not None:
             if name not in selected:
                 held.add(name)
-        elif allow_missing and not fetchers.has_folder(source):
-            fetchers.reporter.warn(f"{name}: its folder {source.path} is missing; it stays as it is locked")
+        elif allow_missing and (absence := fetchers.find_absence(source)):
+            fetchers.reporter.warn(f"{name}: {absence}; it stays as it is locked")
             held.add(name)
     return held
 
 
-def _find_changed_folders(
+def _find_local_changes(
     files: ProjectFiles, fetchers: FetcherDispatcher, selected: Collection[str] | None
-) -> list[SkillName]:
-    """Return the skills whose folders differ from the lockfile. Raises `NotFoundError` for a missing folder."""
+) -> list[str]:
+    """Return how local folders and installed packages differ from the lockfile.
+
+    Raises `NotFoundError` for a missing one.
+    """
     sources = {
         name: source
         for name, source in files.all_requirements.items()
-        if isinstance(source, PathSource) and not source.link and (selected is None or name in selected)
+        if (isinstance(source, PackageSource) or (isinstance(source, PathSource) and not source.link))
+        and (selected is None or name in selected)
     }
     skills = fetchers.pin(sources) if sources else {}
-    return [name for name, skill in sorted(skills.items()) if skill.digest != files.whole_lockfile.skills[name].digest]
+    locked = files.whole_lockfile.skills
+    return [
+        _describe_change(name, locked[name], skill)
+        for name, skill in sorted(skills.items())
+        if (skill.digest, skill.pin) != (locked[name].digest, locked[name].pin)
+    ]
+
+
+def _describe_change(name: SkillName, old: LockedContent | None, new: LockedContent | None) -> str:
+    """Return how a skill differs from the lockfile: for an installed package, with both versions if these differ."""
+    if old is not None and new is not None and isinstance(new.pin, PackagePin) and old.pin != new.pin:
+        package, version = sanitize(new.pin.package), sanitize(new.pin.version, 40)
+        if old.version != new.version:
+            return f"`{name}` is locked to {package} {sanitize(old.version, 40)}, but {version} is installed"
+    return f"the content of `{name}` has changed"
 
 
 def _missing_error(scope: Scope, files: ProjectFiles, lock_policy: LockPolicy, settings: Settings) -> LockfileOutdated:

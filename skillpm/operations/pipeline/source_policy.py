@@ -11,7 +11,7 @@ from skillpm.errors import RefusedError, UsageError
 from skillpm.files import is_below
 from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PathPin, Pin, UrlPin, summarize_pin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin, summarize_pin
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
@@ -21,6 +21,7 @@ from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    PackageSource,
     PathSource,
     Source,
     UrlSource,
@@ -141,6 +142,8 @@ def is_allowed(source: Source, pin: Pin) -> bool:
             )
         case UrlSource():
             return isinstance(pin, UrlPin) and pin.url == source.url
+        case PackageSource():
+            return isinstance(pin, PackagePin) and (pin.kind, pin.package) == (source.kind, source.package)
         case _:
             assert_never(source)
 
