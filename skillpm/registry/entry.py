@@ -46,6 +46,11 @@ def build_entry(
     )
 
 
+def is_for_models_only(skill: Skill) -> bool:
+    """Return whether users may not invoke a skill: `user-invocable: false`, as Claude Code defines it."""
+    return str(skill.extra.get("user-invocable", "")).casefold() in {"false", "no", "off"}
+
+
 def is_for_users_only(skill: Skill) -> bool:
     """Return whether only users may invoke a skill: `disable-model-invocation: true`, as Claude Code defines it."""
     return str(skill.extra.get("disable-model-invocation", "")).casefold() in {"true", "yes", "on"}

@@ -7,6 +7,8 @@ import sys
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
+from skillpm.operations.mcp_hosts import MCP_HOSTS
+
 
 def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> None:
     bare, explicit = scene.run(), scene.run("--help")
@@ -55,7 +57,7 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
         ),
         (
             ["mcp", "--print-config"],
-            "--print-config needs a host; known hosts: claude-code, codex, cursor, opencode",
+            f"--print-config needs a host; known hosts: {', '.join(MCP_HOSTS)}",
             "for any other host, configure a stdio server with the command `skillpm mcp`",
         ),
         (["show"], "Missing argument 'NAME'", "run `skillpm show --help`"),

@@ -308,6 +308,15 @@ TESTS = {
         "commands/test_host_permissions.py::test_a_rule_file_that_cannot_be_read_denies_everything",
     ],
     "With `[skills] enabled": ["commands/test_host_permissions.py::test_skills_that_are_turned_off_are_hidden"],
+    "`skillpm mcp --http` listens": [
+        "serving/test_mcp_http.py::test_web_pages_of_other_origins",
+        "serving/test_mcp_http.py::test_with_a_token_every_request",
+        "serving/test_mcp_http.py::test_what_is_not_served_is_explained",
+    ],
+    "`SkillService.read` and": [
+        "serving/test_python_api.py::test_no_path_leads_out",
+        "serving/test_python_api.py::test_a_link_out_of_the_skill",
+    ],
     "See [Permissions]": ["test_docs.py::test_every_link_has_a_target"],
 }
 # What is said to be unproved needs no proof, unless there is something to see.

@@ -24,6 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from skillpm import open_service
+from skillpm.operations.mcp_hosts import MCP_HOSTS
 from skillpm.serving.mcp.server import (
     GetSkillParams,
     GetSkillResult,
@@ -278,7 +279,7 @@ def test_new_rule_applies_and_is_notified(world: Sandbox, mode: str) -> None:
 
 def test_no_answer_before_changes_can_be_detected(world: Sandbox) -> None:
     server, notified = SkillServer(open_service(world.work)), anyio.Event()
-    context: Any = SimpleNamespace(session=None)
+    context: Any = SimpleNamespace(session=SimpleNamespace(_connection=anyio.Event()))
 
     async def ask() -> None:
         await server.list_tools(context, None)
@@ -439,6 +440,62 @@ META = {
 }
 
 
+# Prompts, templates and completions
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_users_start_skills_as_prompts(world: Sandbox, mode: str) -> None:
+    fix = make_skill("fix", "Fixes an issue.", "Fix $ARGUMENTS.\n", argument_hint="[issue]")
+    hidden = make_skill("hidden", "Not for users.", user_invocable=False)
+    mine = make_skill("mine", "For users only.", "Mine.\n", disable_model_invocation=True)
+    world.write_files(prefix_paths(".agent-skills/fix", fix) | prefix_paths(".agent-skills/hidden", hidden))
+    world.write_files(prefix_paths(".agent-skills/mine", mine))
+
+    async def speak(client: Client) -> None:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        assert [*prompts] == ["asked", "fix", "loose", "mine", "pdf"]
+        assert prompts["fix"].description == "Fixes an issue."
+        assert [(it.name, it.description, it.required) for it in prompts["fix"].arguments or ()] == [
+            ("arguments", "[issue]", False)
+        ]
+        got = await client.get_prompt("fix", {"arguments": "#42 now"})
+        assert isinstance(got, types.GetPromptResult)
+        (message,) = got.messages
+        assert message.role == "user"
+        assert isinstance(message.content, types.TextContent)
+        assert "\nFix #42 now.\n" in message.content.text
+        for name, reason in {
+            "hidden": "no prompt named hidden",
+            "deploy-prod": "no prompt named deploy-prod",
+            "none": "no prompt named none",
+            "asked": "`asked` requires a person's approval, which cannot be requested here",
+        }.items():
+            with pytest.raises(MCPError) as caught:
+                await client.get_prompt(name)
+            assert (caught.value.error.code, caught.value.error.message) == (types.INVALID_PARAMS, reason)
+
+    talk(world, speak, mode)
+
+
+def test_files_are_a_template_whose_values_are_completed(world: Sandbox) -> None:
+    async def speak(client: Client) -> None:
+        (template,) = (await client.list_resource_templates()).resource_templates
+        reference = types.ResourceTemplateReference(uri=template.uri_template)
+
+        async def complete(argument: str, value: str, **known: str) -> list[str]:
+            begun = {"name": argument, "value": value}
+            return (await client.complete(reference, begun, context_arguments=known)).completion.values
+
+        assert template.uri_template == "skill://{name}/{+path}"
+        assert await complete("name", "") == ["asked", "loose", "pdf"]
+        assert await complete("name", "pd") == ["pdf"]
+        assert await complete("path", "s", name="pdf") == ["scripts/run.sh"]
+        assert await complete("path", "", name="deploy-prod") == []
+        assert await complete("other", "") == []
+
+    talk(world, speak)
+
+
 def requests(mode: str, *asked: dict[str, Any]) -> bytes:
     """Return the lines that a client would send."""
     meta = META[mode]
@@ -469,21 +526,39 @@ def test_check_names_unpublished_skills_and_why(world: Sandbox) -> None:
     assert world.run("mcp", "--check", "--json").json["leftOut"][0]["name"] == "loose"
 
 
-SNIPPETS = {
-    "claude-code": (".mcp.json", {"mcpServers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
-    "codex": ("~/.codex/config.toml", {"mcp_servers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
-    "cursor": (".cursor/mcp.json", {"mcpServers": {"skillpm": {"command": "skillpm", "args": ["mcp"]}}}),
+STARTED = {"command": "skillpm", "args": ["mcp"]}
+SNIPPETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "amp": (".amp/settings.json", {"amp.mcpServers": {"skillpm": STARTED}}),
+    "claude-code": (".mcp.json", {"mcpServers": {"skillpm": STARTED}}),
+    "claude-desktop": (
+        "claude_desktop_config.json (Settings > Developer > Edit Config)",
+        {"mcpServers": {"skillpm": STARTED}},
+    ),
+    "cline": ("cline_mcp_settings.json (MCP Servers > Configure)", {"mcpServers": {"skillpm": STARTED}}),
+    "codex": ("~/.codex/config.toml", {"mcp_servers": {"skillpm": STARTED}}),
+    "cursor": (".cursor/mcp.json", {"mcpServers": {"skillpm": STARTED}}),
+    "gemini-cli": (".gemini/settings.json", {"mcpServers": {"skillpm": STARTED}}),
+    "github-copilot": (
+        "~/.copilot/mcp-config.json",
+        {"mcpServers": {"skillpm": {"type": "local", "tools": ["*"], **STARTED}}},
+    ),
+    "kiro-cli": (".kiro/settings/mcp.json", {"mcpServers": {"skillpm": STARTED}}),
     "opencode": (
         "opencode.json",
-        {"mcp": {"skillpm": {"type": "local", "command": ["skillpm", "mcp"], "enabled": True}}},
+        {"mcp": {"skillpm": {"type": "local", "enabled": True, "command": ["skillpm", "mcp"]}}},
     ),
+    "qwen-code": (".qwen/settings.json", {"mcpServers": {"skillpm": STARTED}}),
+    "roo": (".roo/mcp.json", {"mcpServers": {"skillpm": STARTED}}),
+    "vscode": (".vscode/mcp.json", {"servers": {"skillpm": {"type": "stdio", **STARTED}}}),
+    "windsurf": ("~/.codeium/windsurf/mcp_config.json", {"mcpServers": {"skillpm": STARTED}}),
+    "zed": ("settings.json (command palette: zed: open settings file)", {"context_servers": {"skillpm": STARTED}}),
 }
 
 
 ON_PATH = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("host", SNIPPETS)
+@pytest.mark.parametrize("host", MCP_HOSTS)
 def test_host_snippet_is_the_whole_stdout_and_its_file_is_named_on_stderr(world: Sandbox, host: str) -> None:
     file, snippet = SNIPPETS[host]
 
@@ -494,7 +569,7 @@ def test_host_snippet_is_the_whole_stdout_and_its_file_is_named_on_stderr(world:
 
 
 def test_snippet_starts_the_server_with_the_given_options(world: Sandbox) -> None:
-    flags = ("-g", "--profile", "build", "--agent", "codex", "--style", "brutus")
+    flags = ("-g", "--profile", "build", "--agent", "codex", "--budget", "500", "--style", "brutus")
 
     snippet = world.run("mcp", *flags, "--print-config", "claude-code", env=ON_PATH, check=True).json
 
@@ -509,11 +584,11 @@ def test_snippet_names_python_if_the_program_is_not_on_path(world: Sandbox) -> N
 
 
 def test_command_is_printed_for_a_host_without_a_snippet(world: Sandbox) -> None:
-    result = world.run("mcp", "--print-config", "zed", env=ON_PATH)
+    result = world.run("mcp", "--print-config", "emacs", env=ON_PATH)
 
     assert (result.code, result.stdout, result.stderr) == (
         2,
         "",
-        "error: unknown host `zed`; known hosts: claude-code, codex, cursor, opencode\n"
+        f"error: unknown host `emacs`; known hosts: {', '.join(MCP_HOSTS)}\n"
         "  hint: for any other host, configure a stdio server with the command `skillpm mcp`\n",
     )

@@ -1,12 +1,13 @@
-"""The MCP server: the tool `skill`, skills as resources, and the Skills extension, on top of one `SkillService`.
+"""The MCP server: the tool `skill`, skills as resources and as prompts, and the Skills extension.
 
-Apart from `stdio`, this is the only module that uses the SDK. Nothing in a skill is executed, and every request is
-answered, whatever it contains.
+It is a thin layer on top of one `SkillService`. Nothing in a skill is executed, and every request is answered, whatever
+it contains.
 """
 
 import base64
 import gc
 import mimetypes
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -14,8 +15,15 @@ import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -23,6 +31,7 @@ from skillpm import __version__
 from skillpm.core.names import SKILL_FILE
 from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.registry.card import Card
+from skillpm.serving.mcp.prompts import ARGUMENT, FILE_TEMPLATE, build_prompts, complete, get_prompt
 from skillpm.serving.mcp.resources import ResourcePublisher, build_uri
 from skillpm.serving.mcp.stdio import StdioDrain, open_input
 from skillpm.serving.service import SkillService
@@ -70,16 +79,28 @@ class ReadFolderResult(types.PaginatedResult):
     result_type: types.ResultType = "complete"
 
 
+class NotifyingServer(Server[Any]):
+    """A server of the SDK that announces its notifications, whatever transport starts it."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *arguments: Any, **options: Any
+    ) -> InitializationOptions:
+        """Return the options, by default with notifications for all lists."""
+        everything = NotificationOptions(prompts_changed=True, tools_changed=True, resources_changed=True)
+        return super().create_initialization_options(notification_options or everything, *arguments, **options)
+
+
 class SkillServer:
-    """Serves one service to one client over stdio."""
+    """Serves one service: to one client over stdio, or to several over HTTP."""
 
     def __init__(self, service: SkillService) -> None:
         self.service = service
         self.publisher = ResourcePublisher(service)
         self.bus = InMemorySubscriptionBus()
-        self.session: Any = None
+        # Those that are open: a session of the SDK is one request's view of a connection.
+        self.connections: weakref.WeakSet[Any] = weakref.WeakSet()
         self.watch_started = anyio.Event()
-        self.server: Server[Any] = Server(
+        self.server = NotifyingServer(
             "skillpm",
             version=__version__,
             description="Serves installed agent skills.",
@@ -87,6 +108,10 @@ class SkillServer:
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
             on_read_resource=self.read_resource,
+            on_list_resource_templates=self.list_resource_templates,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+            on_completion=self.complete,
             on_subscriptions_listen=ListenHandler(self.bus),
         )
         self.server.extensions[EXTENSION] = {"directoryRead": True}
@@ -96,9 +121,7 @@ class SkillServer:
 
     async def run(self) -> None:
         """Serve until the client disconnects."""
-        options = self.server.create_initialization_options(
-            NotificationOptions(tools_changed=True, resources_changed=True)
-        )
+        options = self.server.create_initialization_options()
         async with stdio_server(stdin=open_input()) as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(self.watch)
             drain = StdioDrain(incoming, outgoing)
@@ -116,10 +139,13 @@ class SkillServer:
                 last = current
                 await self.bus.publish(ToolsListChanged())
                 await self.bus.publish(ResourcesListChanged())
-                # Clients of older protocol versions do not subscribe; they are notified unconditionally.
-                if self.session is not None and self.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-                    await self.session.send_tool_list_changed()
-                    await self.session.send_resource_list_changed()
+                await self.bus.publish(PromptsListChanged())
+                for connection in tuple(self.connections):
+                    # Clients of older protocol versions do not subscribe; they are notified unconditionally.
+                    if connection.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                        await connection.send_tool_list_changed()
+                        await connection.send_resource_list_changed()
+                        await connection.send_prompt_list_changed()
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the one tool, with a description generated from what is visible now."""
@@ -157,6 +183,30 @@ class SkillServer:
         data = await self._run_in_thread(context, lambda: self.publisher.read_file(uri))
         return types.ReadResourceResult(contents=[_build_contents(uri, data)])
 
+    async def list_resource_templates(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Return the one template, which stands for all files of all skills."""
+        return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
+
+    async def list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """Return the skills that users may start, one page of skills at a time."""
+        cards, cursor = await self._run_in_thread(context, lambda: self._get_page(params))
+        prompts = await self._run_in_thread(context, lambda: build_prompts(self.service, cards))
+        return types.ListPromptsResult(prompts=prompts, next_cursor=cursor)
+
+    async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """Return the instructions of a skill, with what the user typed after its name."""
+        arguments = (params.arguments or {}).get(ARGUMENT)
+        return await self._run_in_thread(context, lambda: get_prompt(self.service, params.name, arguments))
+
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Complete the name of a skill or the path of its file."""
+        completion = await self._run_in_thread(context, lambda: complete(self.service, params))
+        return types.CompleteResult(completion=completion)
+
     async def read_folder(self, context: Context, params: ReadFolderParams) -> ReadFolderResult:
         """Return the content of a skill's folder, one page at a time."""
         card, files, folders = await self._run_in_thread(context, lambda: self.publisher.list_folder(params.uri))
@@ -181,7 +231,7 @@ class SkillServer:
 
     async def _run_in_thread(self, context: Context, work: Callable[[], Result]) -> Result:
         """Run blocking work in a thread; its errors become protocol errors."""
-        self.session = context.session
+        self.connections.add(context.session._connection)  # noqa: SLF001  (the SDK has no other name for it)
         # A change between this answer and the first look of `watch` would never be notified.
         await self.watch_started.wait()
         try:
