@@ -3,6 +3,7 @@
 Neither records a commit, only a hash of the content, by which the import searches for the commit.
 """
 
+import posixpath
 import re
 
 from skillpm.core.decoder import JsonNode
@@ -19,7 +20,8 @@ from skillpm.foreign_formats.base import (
     read_entries,
     read_folder,
 )
-from skillpm.requirements.source import PathSource
+from skillpm.formats.pin import read_package_name
+from skillpm.requirements.source import PackageSource, PathSource
 
 CONTENT_HASH, TREE_ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
 MAX_VERSIONS = {"skills-lock.json": 1, ".skill-lock.json": 3}
@@ -45,6 +47,8 @@ def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill
     ref = optional_text(node, "pinnedRef") or optional_text(node, "ref")
     if kind == "local":
         return ImportedSkill(name=name, source=PathSource(path=node.require("source").path()))
+    if kind == "node_modules":
+        return ImportedSkill(name=name, source=_make_npm_source(name, node, path))
     if kind not in {"github", "gitlab", "git"}:
         address = optional_text(node, "sourceUrl") or optional_text(node, "source")
         return SkippedSkill(name=name, reason=_unsupported_source_message(kind, address))
@@ -52,6 +56,13 @@ def _read_skill(name: SkillName, node: JsonNode) -> ImportedSkill | SkippedSkill
     hash_kind, content_hash = _read_content_hash(node)
     notes = ("its subagents are not imported",) if node.value.get("subagents") else ()
     return ImportedSkill(name=name, source=source, hash_kind=hash_kind, content_hash=content_hash, notes=notes)
+
+
+def _make_npm_source(name: SkillName, node: JsonNode, path: str) -> PackageSource:
+    """Return the source of a skill of an npm package, whose name says which one if it is that of the folder."""
+    folder = posixpath.basename(path).strip(".")
+    package = read_package_name("npm", node.require("source"))
+    return PackageSource(kind="npm", package=package, skill="" if folder == name else folder)
 
 
 def _repository_node(node: JsonNode, kind: str) -> JsonNode:
@@ -77,6 +88,4 @@ def _read_content_hash(node: JsonNode) -> tuple[HashKind, str]:
 def _unsupported_source_message(kind: str, source: str) -> str:
     if kind == "well-known":
         return f"it comes from the index of a site; install it with `skillpm install {source}`"
-    if kind == "node_modules":
-        return f"it comes with the npm package {source}; install its folder in node_modules as a local one"
     return f"it comes from a `{kind}` source, which skillpm does not support"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Repository, make_skill, prefix_paths
+from kit.packages import install_npm_package
 
 pytestmark = pytest.mark.slow
 
@@ -585,13 +586,29 @@ def test_an_unavailable_skill_does_not_stop_the_others(there: CommandSandbox, ac
     result = there.run("import", check=True)
 
     assert [line for line in result.stderr.splitlines() if line.startswith("warning")] == [
-        "warning: npm: not imported: it comes with the npm package @acme/x; install its folder in node_modules as a "
-        "local one (skills-lock.json: skills.npm)",
         "warning: Bad Name: not imported: invalid skill name `Bad Name` (skills-lock.json: skills.Bad Name)",
         "warning: gone: not imported: https://github.com/acme/skills has no folder `skills/gone` "
         "(skills-lock.json: skills.gone)",
+        "warning: npm: not imported: `npm`: the package @acme/x is not installed in node_modules "
+        "(skills-lock.json: skills.npm)",
     ]
     assert sorted(commits(there)) == ["docx", "pdf"]
+
+
+def test_skills_of_packages_in_node_modules_are_imported(there: CommandSandbox) -> None:
+    files = prefix_paths("skills/button", make_skill("button")) | prefix_paths("skills/Modal", make_skill("modal"))
+    install_npm_package(there.work, "@acme/ui", "1.2.0", files)
+    entry = {"source": "@acme/ui", "sourceType": "node_modules", "version": "1.1.0", "computedHash": PDF_SUM}
+    paths = {"button": "skills/button/SKILL.md", "modal": "skills/Modal/SKILL.md"}
+    there.write("skills-lock.json", vercel(**{name: {**entry, "skillPath": path} for name, path in paths.items()}))
+
+    there.run("import", check=True)
+
+    assert there.read_json("skills.json")["skills"] == {
+        "button": {"npm": "@acme/ui"},
+        "modal": {"npm": "@acme/ui", "skill": "Modal"},
+    }
+    assert there.run("sync", "--frozen").code == 0
 
 
 def test_requirements_of_the_manifest_are_kept(there: CommandSandbox) -> None:
