@@ -21,6 +21,8 @@ NONSENSE: Mapping[str, tuple[Any, ...]] = {
     "url": ("https://127.0.0.1:9/pdf.tar.gz", "./mine/other"),
     "index": ("https://127.0.0.1:9/",),
     "bundled": ("code-review", "none"),
+    "env": ("theirs", "none", "../ours"),
+    "npm": ("theirs", "@ours/none", "../ours"),
     "version": ("9.9.9", "1.0.1", "0.1"),
     "dependencies": ({"docx": {"bundled": True}},),
     "link": (True, False),
@@ -32,6 +34,7 @@ TOGETHER = (
     *(("path", "tree", "digest"), ("path", "commit", "tree", "digest"), ("commit", "tree", "digest", "ref")),
     *(("url", "sha256"), ("url", "sha256", "digest"), ("index", "url", "sha256", "digest"), ("sha256", "digest")),
     *(("url", "sha256", "digest", "version"), ("path", "digest"), ("bundled", "digest")),
+    *(("env", "path"), ("env", "path", "digest"), ("npm", "digest"), ("npm", "path", "digest")),
 )
 
 
@@ -127,6 +130,8 @@ def _judge(world: LockWorld, kind: str, victim: Project, result: Result) -> Iter
     if not entry["source"].get("link") and digest_of(meant) != entry["digest"]:
         yield f"digest {entry['digest']}, but it is {digest_of(meant)}"
     yield from _misbound(world, kind, entry, required)
+    if kind in {"env", "npm"} and entry["source"] != world.projects[kind].entry["source"]:
+        yield "a package, a version or a folder that is not installed"
 
 
 def _misbound(world: LockWorld, kind: str, entry: dict[str, Any], required: dict[str, Any]) -> Iterator[str]:

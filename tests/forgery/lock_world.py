@@ -15,6 +15,7 @@ from fetchers.packing import tgz
 from forgery.world import Content
 from indexes.world import IndexPublisher, serve_index
 from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
+from kit.packages import SITE_PACKAGES, install_distribution, install_npm_package
 from kit.sandbox import Environment
 
 NAME = "pdf"
@@ -29,6 +30,8 @@ REQUIREMENTS: Mapping[str, Mapping[str, Any]] = {
     "index": {"version": "^1.0"},
     "url": {"url": f"SERVER{ARCHIVE}"},
     "path": {"path": "./mine/pdf"},
+    "env": {"env": "ours"},
+    "npm": {"npm": "ours"},
     "bundled": {"bundled": True},
     "live link": {"path": "./mine/pdf", "link": True},
 }
@@ -113,6 +116,8 @@ class LockWorld:
             "index": {"version": "==1.0.0"},
             "url": {"url": f"SERVER{OTHER_ARCHIVE}"},
             "path": {"path": "./mine/other"},
+            "env": {"env": "theirs"},
+            "npm": {"npm": "theirs"},
         }
         return self._install(f"evil {kind}", kind, self.fill(evil[kind]), "public").entry if kind in evil else None
 
@@ -135,6 +140,12 @@ class LockWorld:
         for folder in ("pdf", "other"):
             skill = "pdf" if kind != "path" or folder == "pdf" else NAME
             project.write_files(prefix_paths(f"mine/{folder}", _skill(skill, f"mine {folder}")))
+        for package in ("ours", "theirs"):
+            files = _skill(NAME, package)
+            install_distribution(
+                project.work, package, "1.0", prefix_paths(f"x_{package}/.agents/skills/{NAME}", files)
+            )
+            install_npm_package(project.work, package, "1.0.0", prefix_paths(f"skills/{NAME}", files))
         project.run("sync", env={"SKILLPM_CACHE_DIR": str(self.folder / "cache")}, check=True)
         return project
 
@@ -143,7 +154,8 @@ class LockWorld:
         """Yield another machine that has a project of this kind with this lockfile, and a cache."""
         root = self.folder / "victim"
         victim, honest = Project(root), self.projects[kind]
-        shutil.copytree(honest.work / "mine", victim.work / "mine")
+        for name in ("mine", ".venv", "node_modules"):
+            shutil.copytree(honest.work / name, victim.work / name)
         victim.write("skills.json", honest.read("skills.json"))
         victim.write("skills.lock", lockfile)
         if cache != "cold":
@@ -168,6 +180,10 @@ class LockWorld:
             return _unpack(data) if sha256(data).hexdigest() == source["sha256"] else None
         bundled = Path(__file__).parents[2] / "bundled"
         folder = bundled / source["bundled"] if "bundled" in source else project.work / source["path"]
+        if "env" in source:
+            folder = project.work / SITE_PACKAGES / source["path"]
+        if "npm" in source:
+            folder = project.work / "node_modules" / source["npm"] / source["path"]
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
