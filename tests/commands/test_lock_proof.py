@@ -9,6 +9,7 @@ import pytest
 from commands.scene import CommandSandbox, expected_output
 from indexes.world import IndexConsumer, IndexPublisher, serve_index
 from kit import GitServer, Repository, git, make_skill, prefix_paths
+from kit.packages import install_distribution
 
 
 @pytest.fixture
@@ -53,6 +54,23 @@ WORK/skills.lock is up to date
     assert claims(result["proved"]) == {"content": CONTENT, "tag": ["docx"]}
     assert result["unproved"] == [{"name": "live", "what": "content", "why": "a live link has no digest"}]
     assert locked.full_snapshot == before
+
+
+def test_a_missing_folder_or_package_is_not_proved(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths("own/mine", make_skill("mine")))
+    install_distribution(project.work, "api", "1.0", prefix_paths("api/.agents/skills/api", make_skill("api")))
+    project.run("install", "./own/mine", "env:api", check=True)
+    assert project.run("lock", "--check").stderr == "proved: content of api, mine\n"
+    shutil.rmtree(project.work / "own")
+    shutil.rmtree(project.work / ".venv")
+
+    assert project.output("lock", "--check") == expected_output("""\
+WORK/skills.lock is up to date
+! warning: api: there is no virtual environment: no .venv, and VIRTUAL_ENV is not set; it stays as it is locked
+! warning: mine: its folder ./own/mine is missing; it stays as it is locked
+! not proved: content of api: `api`: there is no virtual environment: no .venv, and VIRTUAL_ENV is not set
+! not proved: content of mine: `mine`: its folder ./own/mine does not exist
+""")
 
 
 def test_offline_it_says_what_was_not_proved(locked: CommandSandbox) -> None:

@@ -38,7 +38,7 @@ class LockProof(Value):
 
 
 def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
-    """Prove a lockfile that satisfies its manifest. Local folders and installed packages have been compared before.
+    """Prove a lockfile that satisfies its manifest.
 
     Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on, so
     that it leads elsewhere now is normal, and not checked.
@@ -71,14 +71,15 @@ def _fetch(
 ) -> dict[SkillName, str]:
     """Fetch and check the content of these skills; return why that of some is not proved."""
     proofs = Proofs(context.settings.cache_dir)
-    pending = {name: skill for name, skill in locked.items() if not isinstance(skill.pin, PathPin | PackagePin)}
-    pending = {name: skill for name, skill in pending.items() if not is_proved(name, skill, context.store, proofs)}
+    local = [name for name, skill in locked.items() if isinstance(skill.pin, PathPin | PackagePin | BundledPin)]
     problems = {}
-    for name in [name for name, skill in pending.items() if isinstance(skill.pin, BundledPin)]:
+    for name in local:
         try:
-            fetchers.fetch({name: pending.pop(name)})
-        except NotFoundError as error:  # this skillpm bundles another version
+            fetchers.fetch({name: locked[name]})
+        except NotFoundError as error:  # it is not there, or this skillpm bundles another version
             problems[name] = error.message
+    remote = {name: skill for name, skill in locked.items() if name not in local}
+    pending = {name: skill for name, skill in remote.items() if not is_proved(name, skill, context.store, proofs)}
     for description in fetchers.fetch(pending) if pending else ():
         problems[SkillName(description.partition(" (")[0])] = f"not cached, {OFFLINE}"
     return problems
