@@ -67,8 +67,8 @@ def test_all_packages_are_listed_with_the_skills_that_can_be_read(project: Proje
         "env:streamlit-next@themes  Themes.\n"
     )
     assert result.stderr == (
-        "warning: left out env:edited: skill e: 'SKILL.md' does not match RECORD, so edited 1.0 is not as it was "
-        "published\n3 skills; install one with `skillpm install SPEC`\n"
+        "warning: left out env:edited: skill e: 'SKILL.md' of edited 1.0 does not match RECORD\n"
+        "3 skills; install one with `skillpm install SPEC`\n"
     )
     rows = project.run("install", "env:fastapi", "--list", "--json", check=True).json["skills"]
     assert rows == [
@@ -270,6 +270,20 @@ def test_a_folder_that_is_a_link_to_outside_is_refused(project: Project, part: s
     )
 
 
+@pytest.mark.parametrize("part", ["evil-1.0.dist-info", "evil-1.0.dist-info/RECORD"])
+def test_a_record_that_is_a_link_is_not_read(project: Project, part: str) -> None:
+    site = install_distribution(project.work, "evil", "1.0", prefix_paths("evil/.agents/skills/x", make_skill("x")))
+    outside = project.home / "outside"
+    shutil.move(site / part, outside)
+    (site / part).symlink_to(outside)
+
+    assert refusal(project) == (
+        f"error: evil-1.0.dist-info has no RECORD, which lists its files\n  where: {site}/evil-1.0.dist-info/RECORD\n"
+        "  hint: install the package with uv or pip\n"
+    )
+    assert refusal(project, "env:").startswith("error: no installed package has skills\n")
+
+
 def test_a_file_that_is_a_link_is_refused(project: Project) -> None:
     files = prefix_paths("evil/.agents/skills/x", make_skill("x") | {"notes.md": PRIVATE})
     site = install_distribution(project.work, "evil", "1.0", files)
@@ -278,16 +292,17 @@ def test_a_file_that_is_a_link_is_refused(project: Project) -> None:
     (site / "evil/.agents/skills/x/notes.md").symlink_to(project.home / "notes.md")
 
     assert refusal(project) == (
-        "error: skill x: 'notes.md' is a link, so evil 1.0 is not as it was published\n"
-        "  hint: reinstall evil, with its files copied rather than linked\n"
+        "error: skill x: 'notes.md' of evil 1.0 is a link\n"
+        "  hint: reinstall evil, with its files copied rather than linked; nothing was installed\n"
     )
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ("echo changed > a.md", "'a.md' does not match RECORD"),
-        ("rm a.md", "'a.md' is missing"),
+        ("echo changed > a.md", "'a.md' of evil 1.0 does not match RECORD"),
+        ("rm a.md", "'a.md' of evil 1.0 is missing"),
+        ("rm -r ../x", "'SKILL.md' of evil 1.0 is missing"),
         ("rm a.md && mkfifo a.md", "'a.md' is not a regular file"),
     ],
 )

@@ -1,6 +1,7 @@
 """An installed package, and its skills: read from the folder where it was installed, never imported or executed."""
 
 import base64
+import errno
 import hashlib
 import os
 import posixpath
@@ -65,7 +66,7 @@ class InstalledPackage(Value):
         if not is_below(folder, self.root):
             raise refusal_error(name, f"its folder in {self.label} is a link that points outside")
         with translate_os_errors("read a skill of a package", folder):
-            entries = scan_entries(folder, limits, name, excluded=EXCLUDED)
+            entries = scan_entries(folder, limits, name, excluded=EXCLUDED) if os.path.isdir(folder) else iter(())
             if self.hashes is not None:
                 entries = self._check_hashes(entries, path, name)
             return check_tree(entries, name=name, limits=limits)
@@ -110,8 +111,8 @@ class InstalledPackage(Value):
             raise self._damaged_error(name, min(missing), "is missing")
 
     def _damaged_error(self, name: str, path: str, problem: str) -> RefusedError:
-        error = refusal_error(name, f"'{sanitize(path)}' {problem}, so {self.label} is not as it was published")
-        error.hint = f"reinstall {sanitize(self.name)}, with its files copied rather than linked"
+        error = refusal_error(name, f"'{sanitize(path)}' of {self.label} {problem}")
+        error.hint = f"reinstall {sanitize(self.name)}, with its files copied rather than linked; nothing was installed"
         return error
 
 
@@ -121,12 +122,14 @@ def contains_skill_file(paths: Iterable[str]) -> bool:
 
 
 def read_document(path: str, max_size: int) -> bytes | None:
-    """Return the bytes of a file; None if it is missing, not a regular file, or too large."""
+    """Return the bytes of a file; None if it is missing, a link or another special file, or too large."""
     try:
         data = read_regular_file(path, max_size)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
         raise FileError(f"cannot read: {error.strerror}", where=path) from error
     return data if data is not None and len(data) <= max_size else None
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from skillpm.core.names import normalize_package_name, path_problem
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
-from skillpm.errors import ConflictError, NotFoundError, RefusedError
+from skillpm.errors import ConflictError, FileError, NotFoundError, RefusedError
 from skillpm.fetchers.packages.installed_package import InstalledPackage, contains_skill_file, read_document
 from skillpm.files import translate_os_errors
 
 SKILLS_FOLDER = ".agents/skills/"
 EDITABLE_HINT = "it is an editable install: install its skills from their folder, `skillpm install ./FOLDER --link`"
-MAX_RECORD_SIZE = 50_000_000  # bytes; that of torch has 2,000,000
+MAX_RECORD_SIZE = 20_000_000  # bytes; that of torch has 2,000,000
 
 
 class VirtualEnvironment:
@@ -40,7 +40,7 @@ class VirtualEnvironment:
         found = folders.get(name, [])
         if not found:
             suggestion = suggestion_hint(name, sorted(folders))
-            install = f"install it: `uv add {name}`, or `{self.label}/bin/pip install {name}`"
+            install = f"install it: `uv add {name}`, or `{sanitize(self.label)}/bin/pip install {name}`"
             raise NotFoundError(
                 f"the package {sanitize(name)} is not installed in {sanitize(self.label)}",
                 where=site,
@@ -82,14 +82,10 @@ class VirtualEnvironment:
         for candidate in candidates:
             if os.path.isdir(candidate):
                 return os.path.realpath(candidate)
+        problem = f"{sanitize(self.label)} is not a virtual environment: it has no site-packages"
         if self.label == ".venv" and not os.path.isdir(self.folder):
-            problem, where = "there is no virtual environment: no .venv, and VIRTUAL_ENV is not set", self.folder
-        else:
-            problem, where = (
-                f"{sanitize(self.label)} is not a virtual environment: it has no site-packages",
-                self.folder,
-            )
-        raise NotFoundError(problem, where=where, hint="create it with `uv sync`, or `python -m venv .venv`")
+            problem = "there is no virtual environment: no .venv, and VIRTUAL_ENV is not set"
+        raise NotFoundError(problem, where=self.folder, hint="create it with `uv sync`, or `python -m venv .venv`")
 
     def _read_distribution(self, site: str, folder: str) -> InstalledPackage:
         stem = folder.removesuffix(".dist-info")
@@ -122,14 +118,14 @@ class VirtualEnvironment:
                 hint="install the package with uv or pip",
             )
         try:
-            rows = [row for row in csv.reader(data.decode("utf-8", "replace").splitlines()) if row]
+            lines = csv.reader(data.decode("utf-8", "replace").splitlines())
+            rows = [row for row in lines if row and SKILLS_FOLDER in row[0]]
         except csv.Error as error:
             raise _record_error(folder, path, f"its RECORD is damaged: {sanitize(str(error))}") from error
         for row in rows:
-            if SKILLS_FOLDER in row[0]:
-                if problem := path_problem(row[0]):
-                    raise _record_error(folder, path, f"the path '{sanitize(row[0])}' in RECORD {problem}")
-                yield row[0], row[1] if len(row) > 1 else ""
+            if problem := path_problem(row[0]):
+                raise _record_error(folder, path, f"the path '{sanitize(row[0])}' in RECORD {problem}")
+            yield row[0], row[1] if len(row) > 1 else ""
 
 
 def _read_metadata(site: str, folder: str, name: str) -> bytes | None:
@@ -140,7 +136,10 @@ def _read_metadata(site: str, folder: str, name: str) -> bytes | None:
 
 def _has_skills(site: str, folder: str) -> bool:
     """Return whether the RECORD of a distribution may list skills; that of few does."""
-    data = _read_metadata(site, folder, "RECORD")
+    try:
+        data = _read_metadata(site, folder, "RECORD")
+    except FileError:
+        return True  # so that the error is reported
     return data is not None and SKILLS_FOLDER.encode() in data
 
 
