@@ -1,8 +1,9 @@
 """Hand-written registries: the `skills.json` that described flat Markdown files before skillpm generated it.
 
 Its entries have `name`, `category`, `description`, `triggers` and `filePath`, some also `version`, `requires` and
-`userOnly`. Each may be missing or invalid, and the file is untrusted: paths that leave its folder and values that are
-not strings are ignored.
+`userOnly`. They are a list under `skills`, or as people write it: a bare list, or an object by name; and `filePath` may
+be called `file` or `path`. Each key may be missing or invalid, and the file is untrusted: paths that leave its folder
+and values that are not strings are ignored.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.core.coercion import read_triggers
-from skillpm.core.decoder import parse_json
+from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements, read_system_requirements
@@ -31,7 +32,8 @@ MAX_WORD_LENGTH = 100
 MAX_TRIGGERS = 100
 USER_ONLY_KEY = "disable-model-invocation"  # as frontmatter has it
 TRUE_WORDS = frozenset(["true", "yes", "on"])
-LOCATOR_KEYS = frozenset(["name", "filePath"])
+FILE_KEYS = ("filePath", "file", "path")
+LOCATOR_KEYS = frozenset(["name", *FILE_KEYS])
 
 
 class IgnoredEntry(Value):
@@ -76,24 +78,14 @@ def is_generated(text: str) -> bool:
 def read_legacy_registry(text: str, file: str) -> LegacyRegistry:
     """Parse a hand-written registry. Raises `DocumentError` for invalid JSON, `ConflictError` for another document."""
     top = parse_json(text.removeprefix("\ufeff"), file)
-    kind = document_kind(top)
-    if isinstance(top.value, list) and any(isinstance(entry, dict) and LOCATOR_KEYS & {*entry} for entry in top.value):
-        hint = 'write `{"skills": ` before the list and `}` after it'
-        raise ConflictError("the skills.json in this folder is a bare list of skills", where=file, hint=hint)
-    if kind != "registry":
-        what = "is a project's manifest" if kind == "manifest" else "belongs to another tool"
-        hint = "name the folder that contains the skills" if kind == "manifest" else "move it away first"
-        raise ConflictError(f"the skills.json in this folder {what}", where=file, hint=hint)
     entries: dict[str, LegacyEntry] = {}
     ignored = []
-    for number, node in enumerate(top.require("skills").elements()):
-        entry = node.value
+    for where, entry in _list_entries(top):
         path, problem = (
             _entry_path(entry) if isinstance(entry, dict) else ("", "it is not an object with name and filePath")
         )
         if not problem and path in entries:
             problem = "an earlier entry has the same filePath"
-        where = f"skills.json: skills.{number}"
         if problem:
             ignored.append(IgnoredEntry(path=where, reason=problem))
         else:
@@ -101,9 +93,41 @@ def read_legacy_registry(text: str, file: str) -> LegacyRegistry:
     return LegacyRegistry(entries=entries, ignored=tuple(ignored))
 
 
+def _list_entries(top: JsonNode) -> list[tuple[str, Any]]:
+    """Return the entries, each with its place. Raises `ConflictError` for another document."""
+    values: Any = top.value.get("skills") if isinstance(top.value, dict) else top.value
+    if isinstance(top.value, list) and any(isinstance(entry, dict) and LOCATOR_KEYS & {*entry} for entry in values):
+        return [(f"skills.json: {number}", entry) for number, entry in enumerate(values)]
+    if _is_object_by_name(values):
+        return [
+            (f"skills.json: skills.{sanitize(name, 80)}", {"name": name, **entry} if isinstance(entry, dict) else entry)
+            for name, entry in values.items()
+        ]
+    kind = document_kind(top)
+    if kind != "registry":
+        what = "is a project's manifest" if kind == "manifest" else "belongs to another tool"
+        hint = "name the folder that contains the skills" if kind == "manifest" else "move it away first"
+        raise ConflictError(f"the skills.json in this folder {what}", where=top.file, hint=hint)
+    return [
+        (f"skills.json: skills.{number}", node.value) for number, node in enumerate(top.require("skills").elements())
+    ]
+
+
+def _is_object_by_name(skills: Any) -> bool:
+    """Return whether this is an object of entries. Requirements of a manifest have no key for a Markdown file."""
+    files = (
+        [_find_file(entry) for entry in skills.values() if isinstance(entry, dict)] if isinstance(skills, dict) else []
+    )
+    return any(isinstance(file, str) and file.lower().endswith(".md") for file in files)
+
+
+def _find_file(entry: Mapping[str, Any]) -> Any:
+    return next((entry[key] for key in FILE_KEYS if entry.get(key) is not None), None)
+
+
 def _entry_path(entry: dict[str, Any]) -> tuple[str, str]:
     """Return the path of an entry's file, and what is wrong with it or empty."""
-    path, name, category = entry.get("filePath"), entry.get("name"), entry.get("category")
+    path, name, category = _find_file(entry), entry.get("name"), entry.get("category")
     if path is None and isinstance(name, str):
         path = f"{category}/{name}.md" if isinstance(category, str) and category else f"{name}.md"
     if not isinstance(path, str):
@@ -130,8 +154,7 @@ def _read_entry(entry: dict[str, Any], where: str) -> LegacyEntry:
     kept |= {"userOnly", USER_ONLY_KEY} if fields["user_only"] else set()
     kept |= {"needs"} if "requires" in kept else set()
     dropped = sorted(_clean(key, MAX_WORD_LENGTH) for key, value in entry.items() if value and key not in kept)
-    has_file_path = entry.get("filePath") is not None
-    return LegacyEntry(**fields, dropped_keys=tuple(dropped), where=where, has_file_path=has_file_path)
+    return LegacyEntry(**fields, dropped_keys=tuple(dropped), where=where, has_file_path=_find_file(entry) is not None)
 
 
 def _read_requires(entry: dict[str, Any]) -> SystemRequirements:

@@ -15,9 +15,10 @@ from skillpm.files import is_below, translate_os_errors, write_document
 from skillpm.installer.disk_state import walk_files
 from skillpm.installer.skill_file import is_skill_folder, read_skill_file
 from skillpm.operations.context.runtime import Context
-from skillpm.skillmd.autofix import fix
+from skillpm.skillmd.autofix import FixResult, fix
 from skillpm.skillmd.findings import Finding
 from skillpm.skillmd.validation import ValidationReport, validate_skill
+from skillpm.skillmd.yaml_conversion import convert_to_yaml
 
 # Installed skills are another author's: they are validated and repaired only if their path is given explicitly.
 SKIPPED_FOLDERS = frozenset([".git", "node_modules", ".skillpm", ".agent-skills"])
@@ -39,11 +40,14 @@ class ValidatedSkill(Value):
         return self.report.findings
 
 
-def validate(context: Context, paths: Sequence[str], *, repair: bool = False) -> list[ValidatedSkill]:
+def validate(
+    context: Context, paths: Sequence[str], *, repair: bool = False, to_yaml: bool = False
+) -> list[ValidatedSkill]:
     """Validate the skills at these paths, each a SKILL.md, a skill's folder, or a folder of skills.
 
-    With `repair`, fix them first; all paths are checked before the first file is written. Raises `NotFoundError` for a
-    path without a skill, and `RefusedError` if a file to repair is outside of the given path, behind a link.
+    With `repair`, fix them first, and with `to_yaml` convert TOML frontmatter, too; all paths are checked before the
+    first file is written. Raises `NotFoundError` for a path without a skill, and `RefusedError` if a file to repair is
+    outside of the given path, behind a link.
     """
     base = context.settings.working_directory
     skill_folders: list[str] = []
@@ -60,7 +64,7 @@ def validate(context: Context, paths: Sequence[str], *, repair: bool = False) ->
         _check_repair_target(file, base)
     validated = []
     for file in files:
-        path, fixes = _repair_file(file, fsync=context.settings.fsync)
+        path, fixes = _repair_file(file, to_yaml=to_yaml, fsync=context.settings.fsync)
         validated.append(_validate_file(path, base, limits, fixes))
     return validated
 
@@ -140,12 +144,14 @@ def _check_repair_target(path: str, base: str) -> None:
         )
 
 
-def _repair_file(path: str, *, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
+def _repair_file(path: str, *, to_yaml: bool, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
     """Replace a file by its repaired content, atomically; return its path, which may have changed, and the repairs."""
     folder = os.path.dirname(path)
     with translate_os_errors("repair a skill", path):
-        fixed = fix(read_skill_file(folder), os.path.basename(os.path.realpath(folder)))
-        fixes = list(fixed.fixes)
+        data, name = read_skill_file(folder), os.path.basename(os.path.realpath(folder))
+        converted = convert_to_yaml(data, name) if to_yaml else FixResult(data=data)
+        fixed = fix(converted.data, name)
+        fixes = [*converted.fixes, *fixed.fixes]
         if fixes:
             # Safe to follow: `_check_repair_target` refused links that lead out of the skill.
             write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow_links=True)

@@ -82,7 +82,7 @@ def _fix_once(data: bytes, folder: str) -> FixResult:
         head,
     ):
         after = _apply_edits(lines, edits)
-        if _is_equivalent(before, after, folder):
+        if is_equivalent(before, after, folder):
             if after == data:
                 break
             fixes = [*bom, *(item for edit in edits for item in edit.fixes)]
@@ -186,7 +186,8 @@ def _apply_edits(lines: Sequence[tuple[str, ...]], edits: Sequence[LineEdit]) ->
     return "".join(new).encode()
 
 
-def _is_equivalent(before: Skill, data: bytes, folder: str) -> bool:
+def is_equivalent(before: Skill, data: bytes, folder: str) -> bool:
+    """Return whether a changed SKILL.md is parsed as the same skill, in a folder of this name."""
     try:
         after = read_skill(data)
     except NotLoadable:

@@ -248,10 +248,10 @@ def _limit_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _check_form(data: bytes, text: str, front: Frontmatter) -> Iterator[Finding]:
     if data.startswith(b"\xef\xbb\xbf"):
         yield error("bom", "the file begins with a byte order mark")
-    if not text.startswith("---"):
+    if not text.startswith(("---", "+++")):
         yield error("leading-blank", "the first line must be `---`")
     if front.dialect != "yaml":
-        yield error("not-yaml", "the frontmatter must be YAML; only some hosts read TOML")
+        yield error("not-yaml", "the frontmatter must be YAML; only some hosts read TOML (`--fix --yaml` converts it)")
 
 
 def _check_conflict(text: str) -> Iterator[Finding]:

@@ -601,11 +601,6 @@ def test_the_skills_directory_of_a_scope_may_be_named_too(scene: CommandSandbox)
             "!   where: WORK/another-tool/skills.json\n!   hint: move it away first\n[1]",
         ),
         (
-            ["bare"],
-            "the skills.json in this folder is a bare list of skills\n"
-            '!   where: WORK/bare/skills.json\n!   hint: write `{"skills": ` before the list and `}` after it\n[1]',
-        ),
-        (
             ["broken"],
             "invalid JSON: Expecting property name enclosed in double quotes\n"
             "!   where: WORK/broken/skills.json:1:2\n"
@@ -629,7 +624,6 @@ def test_a_folder_that_must_not_be_migrated_is_refused(scene: CommandSandbox, wo
     for name, content in {
         "a-project": '{"skills": {}}',
         "another-tool": '{"skills": 3}',
-        "bare": '[{"name": "x", "triggers": ["x"]}]',
         "broken": "{skills: []}",
     }.items():
         scene.write_files(prefix_paths(name, {"skills.json": content, "x.md": flat("x")}))
@@ -816,3 +810,25 @@ def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: C
 !   hint: it is a local skill: nothing requires it, and `sync` never removes it
 [1]
 """)
+
+
+def test_what_some_hosts_do_not_read_is_one_warning_with_the_remedy(scene: CommandSandbox) -> None:
+    for number in range(12):
+        colon = f"---\nname: c{number:02}\ndescription: Use when: asked\n---\nDo it.\n"
+        scene.write(f"skills/c{number:02}.md", colon)
+    for number in range(3):
+        scene.write(f"skills/t{number}.md", f'+++\nname = "t{number}"\ndescription = "Does it."\n+++\nDo it.\n')
+
+    warnings = scene.json_output("migrate", "skills")["warnings"]
+
+    colons, toml = (warning for warning in warnings if "to repair" in warning)
+    assert colons.startswith("c00.md, line 3; c01.md, line 3; ")
+    assert colons.endswith(
+        " more: this value was read as plain text, since YAML does not allow it without quotes; "
+        "to repair: `skillpm validate --fix WORK/skills`"
+    )
+    assert toml == (
+        "t0.md; t1.md; t2.md: the frontmatter is TOML, which many hosts do not read; "
+        "to repair: `skillpm validate --fix --yaml WORK/skills`"
+    )
+    scene.run("validate", "--fix", "--yaml", "skills", check=True)

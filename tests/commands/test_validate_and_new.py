@@ -1,5 +1,7 @@
 """`new` and `validate`: a new skill is valid, and all findings are reported at once, with their lines."""
 
+from pathlib import Path
+
 import pytest
 from kit import Sandbox, make_skill, prefix_paths
 
@@ -383,3 +385,26 @@ def test_a_path_without_a_skill_is_reported(sandbox: Sandbox, path: str, expecte
     verdict = sandbox.run("validate", path)
 
     assert (verdict.code, verdict.stdout, verdict.stderr) == (1, "", f"error: {expected}\n")
+
+
+def test_toml_is_converted_where_it_is_wanted(sandbox: Sandbox) -> None:
+    toml = '+++\nname = "pdf"\ndescription = "Reads PDF files."\n+++\nRead.\n'
+    file = Path(sandbox.write("pdf/SKILL.md", toml))
+
+    assert sandbox.run("validate", "pdf").stdout.startswith(
+        "pdf/SKILL.md:1: error: the frontmatter must be YAML; only some hosts read TOML "
+        "(`--fix --yaml` converts it) [not-yaml]\n"
+    )
+    assert sandbox.run("validate", "pdf", "--fix").code == 1
+    assert file.read_text() == toml
+    fixed = sandbox.run("validate", "pdf", "--fix", "--yaml", check=True)
+    assert (fixed.stdout, fixed.stderr) == (
+        "pdf/SKILL.md:1: fixed: converted the TOML frontmatter to YAML [not-yaml]\n",
+        "1 fixed, 1 of 1 skill valid\n",
+    )
+    assert file.read_text() == "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n"
+    refused = sandbox.run("validate", "pdf", "--yaml")
+    assert (refused.code, refused.stderr) == (
+        2,
+        "error: --yaml needs --fix\n  hint: run `skillpm validate --fix --yaml`\n",
+    )

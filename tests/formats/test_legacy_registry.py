@@ -97,6 +97,38 @@ def test_another_document_is_rejected(text: str, error: type[SkillpmError]) -> N
         read_legacy_registry(text, "F")
 
 
+ENTRY = {"description": "Does it.", "triggers": ["go"]}
+
+
+@pytest.mark.parametrize(
+    ("document", "where"),
+    [
+        ({"skills": [{"name": "beta", "filePath": "dev/beta.md", **ENTRY}]}, "skills.json: skills.0"),
+        ({"skills": [{"name": "beta", "file": "dev/beta.md", **ENTRY}]}, "skills.json: skills.0"),
+        ({"skills": [{"name": "beta", "path": "./dev/beta.md", **ENTRY}]}, "skills.json: skills.0"),
+        ([{"name": "beta", "file": "dev/beta.md", **ENTRY}], "skills.json: 0"),
+        ({"version": "1", "skills": {"beta": {"filePath": "dev/beta.md", **ENTRY}}}, "skills.json: skills.beta"),
+        ({"skills": {"beta": {"path": "dev/beta.MD", **ENTRY}, "other": 3}}, "skills.json: skills.beta"),
+    ],
+)
+def test_a_registry_is_read_as_people_write_it(document: Any, where: str) -> None:
+    registry = read_legacy_registry(json.dumps(document), "F")
+
+    ((path, entry),) = registry.entries.items()
+    assert path.lower() == "dev/beta.md"
+    assert (entry.name, entry.description, entry.triggers, entry.where) == ("beta", "Does it.", ("go",), where)
+    assert (entry.dropped_keys, entry.has_file_path) == ((), True)
+
+
+def test_requirements_are_no_entries() -> None:
+    manifest = {"skills": {"beta": {"git": "https://git.example/a/b", "path": "dev"}, "local": {"path": "./local"}}}
+
+    with pytest.raises(ConflictError) as caught:
+        read_legacy_registry(json.dumps(manifest), "F")
+
+    assert caught.value.message == "the skills.json in this folder is a project's manifest"
+
+
 def test_a_generated_registry_is_distinguished_from_a_hand_written_one() -> None:
     assert is_generated(write_registry([]))
     assert not is_generated('{"version": "1.0.0", "skills": []}')

@@ -19,17 +19,21 @@ Examples:
   skillpm validate ./my-skill     list all findings; exit 1 if not valid
   skillpm validate skills         all skills below a folder
   skillpm validate --fix .        fix what can be fixed automatically
+  skillpm validate --fix --yaml . convert TOML frontmatter, too
   skillpm validate --lenient .    check only whether skills can be loaded"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", help="Skills, or folders of skills [default: .].")
 @click.option("--lenient", is_flag=True, help="Check only whether the skills can be loaded.")
 @click.option("--fix", is_flag=True, help="Fix what can be fixed automatically; other bytes do not change.")
+@click.option("--yaml", "to_yaml", is_flag=True, help="With --fix, convert TOML frontmatter to YAML.")
 @output_options
-def command(call: Invocation, paths: tuple[str, ...], lenient: bool, fix: bool) -> int:  # noqa: FBT001  (flags)
+def command(call: Invocation, paths: tuple[str, ...], *, lenient: bool, fix: bool, to_yaml: bool) -> int:
     """Check skills against the Agent Skills specification. Changes nothing without --fix."""
     if lenient and fix:
         raise UsageError("--lenient and --fix cannot be used together", hint="run `skillpm validate --help`")
-    skills = validate(call.context, paths, repair=fix)
+    if to_yaml and not fix:
+        raise UsageError("--yaml needs --fix", hint="run `skillpm validate --fix --yaml`")
+    skills = validate(call.context, paths, repair=fix, to_yaml=to_yaml)
     accepted = [skill for skill in skills if (skill.report.loadable if lenient else skill.report.valid)]
     is_ok = len(accepted) == len(skills)
     if call.console.as_json:

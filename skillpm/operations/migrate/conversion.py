@@ -31,6 +31,7 @@ from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execut
 from skillpm.operations.pipeline.local_change import plan_local_change
 
 MAX_MISMATCHES = 10
+TOML_PROBLEM = "the frontmatter is TOML, which many hosts do not read"
 
 
 class MigrationResult(Value):
@@ -165,9 +166,7 @@ def _read_local_skills(layout: Layout, folder: FlatFolder, receipt: Receipt) -> 
 
 
 def _migration_warnings(result: MigrationResult) -> Iterator[str]:
-    for move in result.moves:
-        for finding in move.recovered_findings:
-            yield f"{move.source.path}, line {finding.line}: {finding.message}"
+    yield from _frontmatter_warnings(result)
     misnamed = [move for move in result.moves if move.declared_name not in {"", move.name}]
     for move in misnamed[:MAX_MISMATCHES]:
         yield (
@@ -182,6 +181,21 @@ def _migration_warnings(result: MigrationResult) -> Iterator[str]:
             f"{', '.join(user_only)}: userOnly is only in the registry, which agents do not read; to hide it from "
             "models in agents, too, set `disable-model-invocation: true` in SKILL.md"
         )
+
+
+def _frontmatter_warnings(result: MigrationResult) -> Iterator[str]:
+    """Yield one warning for each kind of frontmatter that some hosts do not read, and the command that repairs it."""
+    places: dict[str, list[str]] = {}
+    for move in result.moves:
+        for finding in move.recovered_findings:
+            places.setdefault(finding.message, []).append(f"{move.source.path}, line {finding.line}")
+        if move.data.startswith(b"+++"):
+            places.setdefault(TOML_PROBLEM, []).append(move.source.path)
+    for message, where in places.items():
+        more = f" and {len(where) - MAX_MISMATCHES} more" if len(where) > MAX_MISMATCHES else ""
+        flags = "--fix --yaml" if message == TOML_PROBLEM else "--fix"
+        command = f"skillpm validate {flags} {quote(result.directory)}"
+        yield f"{'; '.join(map(sanitize, where[:MAX_MISMATCHES]))}{more}: {message}; to repair: `{command}`"
 
 
 def _group_links(links: LinkPlan) -> dict[str, tuple[SkillName, ...]]:
