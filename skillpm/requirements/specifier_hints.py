@@ -88,13 +88,15 @@ def _skill_suffix_hint(spec: str) -> str:
 
 
 def _repository_hint(spec: str) -> str:
-    """Return the hint for another spelling of a repository."""
+    """Return the hint for another spelling of a repository or a package."""
     if gist := GIST.fullmatch(spec):
         return f"a gist is a git repository: https://{gist[1]}.git"
     if re.match(r"(?:https?://)?www\.git(?:hub|lab)\.com/", spec):
         return f"without `www.`: {sanitize(spec.replace('www.', '', 1))}"
     if re.fullmatch(rf"@{SHORTHAND}(?:@\S+)?", spec, re.ASCII):
         return f"without the leading `@`: {spec[1:]}"
+    if spec.startswith(("pypi:", "pip:")):
+        return f"for a package that is installed: env:{sanitize(spec.partition(':')[2])}"
     if spec.startswith("gh:"):
         return f"use the prefix github: {sanitize(f'github:{spec[3:]}')}"
     return ""

@@ -232,6 +232,7 @@ PASTE = "use the URL of the folder, or https://github.com/o/r"
         ("\u212aelvin", "invalid SPEC {}", EXAMPLES),
         ("pdf\u0661", "invalid SPEC {}", EXAMPLES),
         ("env:fastapi>=1", "{}: invalid package name `fastapi>=1`", INSTALLED.format("env")),
+        ("pypi:fastapi@api", "invalid SPEC {}", "for a package that is installed: env:fastapi@api"),
         ("env:../x", "{}: invalid package name `../x`", INSTALLED.format("env")),
         ("env:fastapi@../x", "{}: invalid skill name `../x`", EXAMPLES),
         ("npm:@acme", "{}: invalid package name `@acme`", INSTALLED.format("npm")),
