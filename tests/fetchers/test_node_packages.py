@@ -155,6 +155,9 @@ def test_a_folder_that_is_a_link_to_outside_is_refused(project: Project, package
         f"error: {part} is a link that points outside the package\n  where: {package}/{part}\n"
         "  hint: report it to its author; nothing was installed\n"
     )
+    assert refusal(project, "npm:").startswith(
+        f"warning: left out npm:@acme/ui: {part} is a link that points outside the package\nerror: "
+    )
 
 
 def test_a_file_that_is_a_link_to_outside_is_refused(project: Project, package: Path) -> None:

@@ -47,8 +47,7 @@ class PackageFetcher:
         try:
             return self.find_package(source)
         except NotFoundError as error:
-            error.message = f"`{name}`: {error.message}"
-            raise
+            raise NotFoundError(f"`{name}`: {error.message}", where=error.where, hint=error.hint) from error
 
     def list_available_skills(self, source: PackageSource) -> list[AvailableSkill]:
         """List the skills of a package, or of all installed ones, without those that cannot be read."""
