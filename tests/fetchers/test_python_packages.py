@@ -177,6 +177,18 @@ def test_an_active_environment_counts_without_one_of_the_project(project: Projec
 
 
 @pytest.mark.usefixtures("site")
+def test_members_of_a_workspace_share_the_environment_of_its_root(project: Project) -> None:
+    project.write("skills.json", '{"skills": {}, "members": ["packages/*"]}\n')
+    project.write("packages/a/skills.json", '{"skills": {}}\n')
+    install_distribution(project.work / "packages/a", "fastapi", "0.1.0", FILES)
+
+    project.run("install", "env:fastapi", cwd="packages/a", check=True)
+
+    assert json.loads(project.read("skills.lock"))["skills"]["fastapi"]["version"] == "0.165.0"
+    assert project.exists("packages/a/.agent-skills/fastapi/SKILL.md")
+
+
+@pytest.mark.usefixtures("site")
 def test_a_skill_whose_package_is_gone_stays_as_it_is_locked(project: Project) -> None:
     project.run("install", "env:fastapi", check=True)
     shutil.rmtree(project.work / ".venv")
