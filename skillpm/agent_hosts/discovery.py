@@ -26,7 +26,7 @@ from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.head import SkillHead
 
-EMPTY_HEAD = SkillHead("", "", "", "")
+EMPTY_HEAD = SkillHead("", "", "", "", "")
 BY_NAME = attrgetter("name")  # sorting is stable: it keeps the order of precedence within a name
 
 
@@ -61,7 +61,7 @@ class Scanner:
 
     def _is_readable(self, path: str, root: SearchRoot) -> bool:
         """Return whether the root's rule for links permits reading a file."""
-        if root.profile_root.links in {"follow", "project"} or not os.path.islink(path):
+        if root.profile_root.links in {"follow", "files", "project"} or not os.path.islink(path):
             return True
         return root.profile_root.links == "inside" and not is_escaping_link(path, root, self.warn)
 
@@ -94,6 +94,8 @@ class Scanner:
         self, candidate: CandidateFile, cached: CachedHead, root: SearchRoot, root_index: int
     ) -> DiscoveredSkill | None:
         head = cached.head
+        if head.dialect and head.dialect not in self.profile.frontmatter:
+            head = EMPTY_HEAD._replace(problem=f"its frontmatter is {head.dialect.upper()}")
         for key in self.profile.requires:
             if not getattr(head, key):
                 reason = f" ({head.problem})" if head.problem else ""  # which may be why it is missing
@@ -164,7 +166,7 @@ def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCac
 
     def discovered() -> Iterator[DiscoveredSkill]:
         for index, root in enumerate(roots):
-            if root.exists and not root.disabled_by:
+            if root.exists and not root.disabled_by and not _is_unfollowed_link(root):
                 for candidate in find_candidates(root, warn):
                     skill = scanner.read_candidate(candidate, root, index)
                     if skill is not None:
@@ -188,6 +190,11 @@ def scan_roots(profile: HostProfile, roots: Sequence[SearchRoot], cache: HeadCac
         again=tuple(sorted(duplicates, key=BY_NAME)),
         warnings=tuple(warnings),
     )
+
+
+def _is_unfollowed_link(root: SearchRoot) -> bool:
+    """Return whether a root is itself a link that the host does not follow, since its walk begins with the link."""
+    return root.profile_root.links in {"none", "files"} and os.path.islink(root.path)
 
 
 def _is_compatible(profile: HostProfile, skill: FoundSkill, warn: WarnAt) -> bool:

@@ -24,6 +24,8 @@ class Agent(Value):
     home_env: str
     # Paths whose existence shows that the host is installed.
     presence: tuple[str, ...]
+    # It finds no skills behind links, so it gets copies.
+    needs_copies: bool = False
 
 
 def read_agents(text: str, file: str) -> tuple[Agent, ...]:
@@ -39,6 +41,7 @@ def _read_agent(node: JsonNode) -> Agent:
         user_dir=None if user_dir.value is None else user_dir.text(),
         home_env=node.text_or("homeEnv"),
         presence=node.require("presence").texts(),
+        needs_copies=node.text_or("links") == "none",
     )
 
 

@@ -181,7 +181,7 @@ def _is_searchable(entry: os.DirEntry[str], root: SearchRoot, warn: WarnAt) -> b
     try:
         if not entry.is_symlink():
             return entry.is_dir()
-        if root.profile_root.links == "none":
+        if root.profile_root.links in {"none", "files"}:
             return False
         if not os.path.exists(entry.path):
             warn(entry.path, "broken link")

@@ -11,12 +11,13 @@ from skillpm.core.values import Value
 
 ScopeName = Literal["explicit", "project", "user", "system", "bundled"]
 Layout = Literal["dir", "tree", "flat", "category", "registry"]
-Links = Literal["follow", "folders", "inside", "project", "none"]
+Links = Literal["follow", "folders", "files", "inside", "project", "none"]
 Walk = Literal["none", "git", "home"]
 Order = Literal["nearest", "outermost"]
 Duplicates = Literal["first", "both"]
 Names = Literal["declared", "folder"]
 REQUIRABLE_FIELDS = ("name", "description")
+DIALECTS = ("yaml", "toml")
 MAX_DEPTH = 6
 
 
@@ -32,8 +33,8 @@ class ProfileRoot(Value):
     nested: bool = False
     # Look in hidden folders, too.
     hidden: bool = False
-    # Follow all links, only those to folders, only those that stay inside the folder, only those that stay inside the
-    # project or are live links in its manifest, or none.
+    # Follow all links, only those to folders, only those to files, only those that stay inside the folder, only those
+    # that stay inside the project or are live links in its manifest, or none.
     links: Links = "follow"
     # Visit the working directory only, or its parents up to the git root, or (without one) up to the home folder.
     walk: Walk = "none"
@@ -54,6 +55,8 @@ class HostProfile(Value):
     names: Names = "declared"
     # Frontmatter keys without which the host does not load a skill.
     requires: tuple[str, ...] = ()
+    # What it reads as frontmatter.
+    frontmatter: tuple[str, ...] = ("yaml",)
     # Values of `compatibility` that the host accepts.
     compatibility: tuple[str, ...] = ()
     home: str = ""
@@ -63,7 +66,9 @@ class HostProfile(Value):
 
 def read_profile(node: JsonNode, name: str) -> HostProfile:
     """Parse one profile. Raises `DocumentError` with the invalid key."""
-    node.check_keys("about", "roots", "duplicates", "names", "requires", "compatibility", "home", "env")
+    node.check_keys(
+        "about", "roots", "duplicates", "names", "requires", "frontmatter", "compatibility", "home", "env", "sources"
+    )
     return HostProfile(
         id=name,
         roots=tuple(_read_root(part) for part in node.require("roots").elements()),
@@ -71,6 +76,7 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         duplicates=cast("Duplicates", _read_choice(node, "duplicates", get_args(Duplicates))),
         names=cast("Names", _read_choice(node, "names", get_args(Names))),
         requires=_read_choices(node, "requires", REQUIRABLE_FIELDS),
+        frontmatter=_read_choices(node, "frontmatter", DIALECTS) or ("yaml",),
         compatibility=node.texts_or_empty("compatibility"),
         home=node.text_or("home"),
         env=node.text_or("env"),

@@ -22,13 +22,14 @@ SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
     "$schema", "name", "skills", "include", "groups", "members", "indexes", "agents", "disabled", "permissions",
-    "overrides", "exclude-newer", "edits", "priority",
+    "overrides", "exclude-newer", "edits", "priority", "link-mode",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
 MEMBERS_HINT = 'members are folders below this one, as in "packages/*" or "tools/linter"; a `*` matches one level'
 WILDCARDS = lazy_pattern(r"[*?]+")
 ACTIONS = ("allow", "ask", "deny")
+LINK_MODES = ("symlink", "copy")
 EMPTY_MANIFEST = '{\n  "$schema": "' + SCHEMA + '",\n  "skills": {}\n}\n'
 
 
@@ -51,6 +52,8 @@ class Manifest(Value):
     indexes: tuple[ConfiguredIndex, ...] = ()
     exclude_newer: str = ""
     edits: EditPolicy = EditPolicy()
+    # The kind of links for agent hosts; empty for the user's choice.
+    link_mode: str = ""
     # Names and patterns of the skills that a catalog with a budget keeps longest.
     priority: tuple[str, ...] = ()
     # Patterns of the folders of members: only in the root manifest of a workspace.
@@ -124,10 +127,16 @@ def read_manifest(text: str, file: str) -> Manifest:
         exclude_newer=top.text_or("exclude-newer"),
         groups={str(name): members for name, members in read_by_name(top.get("groups"), _read_group).items()},
         edits=read_edit_policy(top.get("edits")),
+        link_mode="" if (link_mode := top.get("link-mode")) is None else read_link_mode(link_mode),
         priority=() if (priority := top.get("priority")) is None else priority.texts(),
         members=_read_member_patterns(top.get("members")),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )
+
+
+def read_link_mode(node: JsonNode) -> str:
+    """Return the value of `link-mode`, in a manifest or in `config.toml`."""
+    return node.text() if node.value in LINK_MODES else node.raise_expected(f"one of {', '.join(LINK_MODES)}")
 
 
 def _check_format(top: JsonNode) -> None:

@@ -13,7 +13,7 @@ from skillpm.errors import DocumentError, UsageError
 from skillpm.formats.edit_policy import ALL_SKILLS, EDIT_MODES
 from skillpm.formats.host_profile import HostProfile, read_profile
 from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
-from skillpm.formats.manifest import ACTIONS
+from skillpm.formats.manifest import ACTIONS, LINK_MODES
 
 
 class UserConfig(Value):
@@ -41,13 +41,14 @@ def read_config(text: str, file: str) -> UserConfig:
     )
 
 
-KeyKind = Literal["texts", "age", "flag", "index", "action", "mode"]
+KeyKind = Literal["texts", "age", "flag", "index", "action", "mode", "link"]
 FIXED_KEYS: dict[str, KeyKind] = {
     "agents": "texts",
     "exclude-newer": "age",
     "discovery.additional-paths": "texts",
     "discovery.disable-claude-paths": "flag",
     "skills.enabled": "flag",
+    "link-mode": "link",
 }
 OPEN_GROUPS: dict[str, KeyKind] = {
     "indexes": "index",
@@ -66,7 +67,6 @@ ENVIRONMENT_SETTINGS = {
     "lock-timeout": "SKILLPM_LOCK_TIMEOUT",
     "idle-timeout": "SKILLPM_IDLE_TIMEOUT",
     "network-timeout": "SKILLPM_NETWORK_TIMEOUT",
-    "link-mode": "SKILLPM_LINK_MODE",
     "home": "SKILLPM_HOME",
     "cache-dir": "SKILLPM_CACHE_DIR",
     "config-dir": "SKILLPM_CONFIG_DIR",
@@ -130,7 +130,7 @@ def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
         if word.lower() not in BOOLEAN_WORDS:
             raise UsageError(f"`{key.text}` must be true or false, not `{sanitize(word, 60)}`")
         return BOOLEAN_WORDS[word.lower()]
-    choices = {"action": ACTIONS, "mode": EDIT_MODES}.get(key.kind)
+    choices = {"action": ACTIONS, "mode": EDIT_MODES, "link": LINK_MODES}.get(key.kind)
     if choices and word not in choices:
         shown = f"{', '.join(choices[:-1])} or {choices[-1]}"
         raise UsageError(f"`{key.text}` must be {shown}, not `{sanitize(word, 60)}`")

@@ -139,8 +139,6 @@ class LinkFolders(Value):
     home: str
     # The folder that agent folders must stay in, links resolved; empty in user scope.
     boundary: str = ""
-    # The kind of links to create (`SKILLPM_LINK_MODE`); empty: the best one the system supports.
-    mode: str = ""
 
     def path(self, folder: str) -> str:
         """Return the path of an agent folder. Raises `ConflictError` if it is outside the project."""

@@ -17,6 +17,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change, find_present_agents
 
 
@@ -86,7 +87,14 @@ def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOp
         return add_agents(files, names)
 
     options = without_skill_changes(options)
-    return change(scope, context, options.replace(install=options.install.replace(is_linking_requested=True)), edit)
+    options = options.replace(install=options.install.replace(is_linking_requested=True))
+    result = change(scope, context, options, edit)
+    if result.is_dry_run:
+        return result
+    lost = [str(each) for each in find_lost_skills(scope, context.settings, names)]
+    for message in lost:
+        context.reporter.warn(message)
+    return result.replace(warnings=(*result.warnings, *lost))
 
 
 def unlink(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:

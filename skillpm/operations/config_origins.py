@@ -44,6 +44,7 @@ class SettingOrigins(Value):
         yield self._claude_paths()
         for key, default in (("discovery.additional-paths", []), ("skills.enabled", True)):
             yield self._find_user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
+        yield self._link_mode()
         yield from self._permissions()
         if (profiles := self.config.get("profiles")) is not None:
             for name, node in profiles.items():
@@ -78,6 +79,17 @@ class SettingOrigins(Value):
             return EffectiveSetting(key=key, value=None, origin=DEFAULT)
         origin = self._manifest_origin if node.file == self.manifest.file else USER
         return EffectiveSetting(key=key, value=node.value, origin=origin, location=node.file)
+
+    def _link_mode(self) -> EffectiveSetting:
+        key = "link-mode"
+        if self.settings.link_mode:
+            return EffectiveSetting(
+                key=key, value=self.settings.link_mode, origin=ENVIRONMENT, location="SKILLPM_LINK_MODE"
+            )
+        if self.manifest.link_mode:
+            origin, location = self._manifest_origin, self.scope.manifest
+            return EffectiveSetting(key=key, value=self.manifest.link_mode, origin=origin, location=location)
+        return self._find_user_setting(key) or EffectiveSetting(key=key, value=None, origin=DEFAULT)
 
     def _indexes(self) -> Iterator[EffectiveSetting]:
         for index in configured_indexes(self.scope, self.settings):
@@ -114,7 +126,6 @@ class SettingOrigins(Value):
             "config-dir": settings.config_dir,
             "home": settings.skills_home,
             "idle-timeout": _seconds(settings.idle_timeout),
-            "link-mode": settings.link_mode or None,
             "lock-timeout": _seconds(settings.lock_timeout),
             "network-timeout": _seconds(settings.network_timeout),
             "offline": settings.offline,

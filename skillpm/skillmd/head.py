@@ -25,6 +25,8 @@ class SkillHead(NamedTuple):
     compatibility: str
     # The first thing that had to be repaired or ignored, with its line.
     problem: str
+    # The language of its frontmatter: `yaml` or `toml`; empty without frontmatter.
+    dialect: str
 
 
 def extract_frontmatter(data: bytes) -> bytes | None:
@@ -41,7 +43,7 @@ def read_head(data: bytes) -> SkillHead:
     front = read_frontmatter(decode_text(data))
     name, description, compatibility = (_to_line(front.values.get(key)) for key in SkillHead._fields[:3])
     problem = next((f"line {finding.line}: {finding.message}" for finding in front.findings), "")
-    return SkillHead(name, description, compatibility, problem)
+    return SkillHead(name, description, compatibility, problem, front.dialect)
 
 
 def _to_line(value: object) -> str:

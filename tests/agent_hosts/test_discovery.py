@@ -272,7 +272,7 @@ FIXTURES = {
     "colon-in-value": "---\nname: colon-in-value\ndescription: Use this: it has a colon.\n---\n",
     "missing-name": "---\ndescription: It has no name.\n---\n",
     "nested/deep": "---\nname: deep\ndescription: Found at any depth.\n---\n",
-    "in-toml": '---\nname = "in-toml"\ndescription = "TOML is read, too."\n---\n',
+    "in-toml": '---\nname = "in-toml"\ndescription = "TOML is not read."\n---\n',
     "git-release": "---\nname: git-release\ndescription: Release it.\nmetadata:\n  name: other\n---\n",
     "playwright-mcp-1.0.0": "---\nname: playwright-mcp\ndescription: Named otherwise.\n---\n",
 }
@@ -287,10 +287,10 @@ def test_fixtures_named_in_host_specifications(world: HostWorkspace) -> None:
         ("colon-in-value", "Use this: it has a colon."),
         ("deep", "Found at any depth."),
         ("git-release", "Release it."),
-        ("in-toml", "TOML is read, too."),
         ("playwright-mcp", "Named otherwise."),
         ("valid-skill", "A valid one."),
     ]
     assert [world.shorten_paths(str(warning)) for warning in found.warnings] == [
-        "~/.claude/skills/missing-name/SKILL.md: no name; brutus ignores skills without one"
+        "~/.claude/skills/in-toml/SKILL.md: no name; brutus ignores skills without one (its frontmatter is TOML)",
+        "~/.claude/skills/missing-name/SKILL.md: no name; brutus ignores skills without one",
     ]

@@ -75,10 +75,9 @@ SEEN = {
         REPO/.claude/skills/self: broken link
         REPO/.claude/skills/broken/SKILL.md: line 1: the frontmatter has no closing `---` line
         """,
-    # .glm before .claude, the project before the home folder; no skills for other hosts.
+    # .glm before .claude, the project before the home folder; no skills for other hosts, and none behind links.
     "glm": """\
         ~/.claude/skills/.hidden
-        APP/.claude/skills/agents-repo
         APP/.claude/skills/claude-app
         ~/.claude/skills/claude-home
         REPO/.claude/skills/claude-repo
@@ -95,7 +94,6 @@ SEEN = {
         ~/.glm/skills/shared: .glm/skills (project) takes precedence over ~/.glm/skills (user)
         ~/.claude/skills/shared: .glm/skills (project) takes precedence over ~/.claude/skills (user)
         warned:
-        REPO/.claude/skills/self: broken link
         REPO/.claude/skills/broken/SKILL.md: line 1: the frontmatter has no closing `---` line
         APP/.glm/skills/for-others/SKILL.md: only compatible with `claude`, so glm ignores it
         """,
@@ -115,10 +113,9 @@ SEEN = {
 so it is refused: ../.ssh/id
         ~/.agent-skills/skills.json: skills.3: the file of `gone` is missing: coding/gone.md
         """,
-    # Only the working directory and the home folder; .claude before .opencode.
+    # Only the working directory and the home folder; .claude before .opencode; no skills behind links.
     "brutus": """\
         ~/.claude/skills/.hidden
-        APP/.claude/skills/agents-repo
         APP/.claude/skills/claude-app
         ~/.claude/skills/claude-home
         ~/.claude/skills/nested/deep

@@ -8,12 +8,12 @@ import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Repository, git, make_skill, prefix_paths
 
-AGENTS = ["claude-code", "codex", "opencode", "glm"]
+AGENTS = ["claude-code", "codex", "opencode", "roo"]
 
 
 def links(scene: CommandSandbox, *folders: str, top: str = ".") -> str:
     """Draw the agents' folders that there are."""
-    there = [folder for folder in folders or (".agents", ".claude", ".glm") if scene.exists(f"{top}/{folder}")]
+    there = [folder for folder in folders or (".agents", ".claude", ".roo") if scene.exists(f"{top}/{folder}")]
     return "".join(f"{folder}/\n" + scene.render_tree(f"{top}/{folder}") for folder in there)
 
 
@@ -33,7 +33,7 @@ def test_link_makes_one_relative_link_a_folder_and_writes_the_agents_down(
     output = project.output("link", *AGENTS)
 
     assert output == expected_output(f"""\
- → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .glm/skills)
+ → pdf {upstream.resolve("main")[:7]}  (linked in .agents/skills, .claude/skills, .roo/skills)
 linked 1; total: 1 skill in WORK/.agent-skills
 """)
     assert links(project) == expected_output("""\
@@ -43,7 +43,7 @@ skills/
 .claude/
 skills/
   pdf -> ../../.agent-skills/pdf
-.glm/
+.roo/
 skills/
   pdf -> ../../.agent-skills/pdf
 """)
@@ -51,7 +51,7 @@ skills/
     assert project.read_json(".agent-skills/.skillpm/receipt.json")["links"] == {
         ".agents/skills": {"pdf": "symlink"},
         ".claude/skills": {"pdf": "symlink"},
-        ".glm/skills": {"pdf": "symlink"},
+        ".roo/skills": {"pdf": "symlink"},
     }
     assert project.output("link", *AGENTS) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 
@@ -77,7 +77,7 @@ skills/
 .claude/
 skills/
   docx -> ../../.agent-skills/docx
-.glm/
+.roo/
 skills/
   docx -> ../../.agent-skills/docx
 """)
@@ -87,7 +87,7 @@ def test_unlink_removes_links_that_no_other_host_uses(linked: CommandSandbox) ->
     linked.run("unlink", "codex", check=True)
     assert linked.exists(".agents/skills/pdf")
 
-    linked.run("unlink", "opencode", "glm", check=True)
+    linked.run("unlink", "opencode", "roo", check=True)
     assert links(linked) == ".claude/\nskills/\n  pdf -> ../../.agent-skills/pdf\n"
 
     linked.run("unlink", "claude-code", check=True)
@@ -263,7 +263,7 @@ skills/
 
 
 def test_a_link_of_the_users_own_stays_where_ours_was(linked: CommandSandbox) -> None:
-    for place in (".claude/skills/pdf", ".glm/skills/pdf"):
+    for place in (".claude/skills/pdf", ".roo/skills/pdf"):
         (linked.work / place).unlink()
         (linked.work / place).symlink_to("../../drafts/pdf")
 
@@ -274,7 +274,7 @@ def test_a_link_of_the_users_own_stays_where_ours_was(linked: CommandSandbox) ->
 .claude/
 skills/
   pdf -> ../../drafts/pdf
-.glm/
+.roo/
 skills/
   pdf -> ../../drafts/pdf
 """)
@@ -363,10 +363,10 @@ def test_the_user_has_links_in_the_hosts_own_folders(scene: CommandSandbox) -> N
     output = scene.output("link", "-g", *AGENTS)
 
     assert output == expected_output("""\
- → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.glm/skills)
+ → testing 1.0.0  (linked in ~/.agents/skills, ~/.claude/skills, ~/.config/opencode/skills, ~/.roo/skills)
 linked 1; total: 1 skill in HOME/.agent-skills
 """)
-    assert links(scene, ".agents", ".claude", ".config/opencode", ".glm", top="../home") == expected_output("""\
+    assert links(scene, ".agents", ".claude", ".config/opencode", ".roo", top="../home") == expected_output("""\
 .agents/
 skills/
   testing -> ../../.agent-skills/testing
@@ -376,7 +376,7 @@ skills/
 .config/opencode/
 skills/
   testing -> ../../../.agent-skills/testing
-.glm/
+.roo/
 skills/
   testing -> ../../.agent-skills/testing
 """)
@@ -539,26 +539,26 @@ def test_the_users_own_skills_directory_may_be_a_link(scene: CommandSandbox) -> 
 
 def test_of_all_agents_one_that_is_here_is_named_to_be_linked(project: CommandSandbox) -> None:
     assert project.run("agents", "--all").stderr == "`skillpm link AGENT` links the installed skills\n"
-    (project.work / ".glm").mkdir()
+    (project.work / ".roo").mkdir()
 
-    assert project.run("agents", "--all").stderr == "`skillpm link glm` links the installed skills\n"
+    assert project.run("agents", "--all").stderr == "`skillpm link roo` links the installed skills\n"
 
 
 def test_agents_lists_those_that_are_here_and_what_is_linked(project: CommandSandbox) -> None:
     assert project.output("agents") == ("! no agent hosts found; `skillpm agents --all` lists all supported hosts\n")
     (project.home / ".claude").mkdir()
-    (project.work / ".glm").mkdir()
+    (project.work / ".roo").mkdir()
 
     assert project.output("agents") == expected_output("""\
 claude-code      here    .claude/skills           ~/.claude/skills
-glm              here    .glm/skills              ~/.glm/skills
+roo              here    .roo/skills              ~/.roo/skills
 ! `skillpm link claude-code` links the installed skills
 """)
     project.run("install", "testing", check=True)
-    project.run("link", "glm", check=True)
+    project.run("link", "roo", check=True)
     assert project.output("agents") == expected_output("""\
 claude-code      here    .claude/skills           ~/.claude/skills
-glm              linked  .glm/skills              ~/.glm/skills
+roo              linked  .roo/skills              ~/.roo/skills
 """)
     assert len(project.output("agents", "--all").splitlines()) > 50
 

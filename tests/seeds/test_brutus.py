@@ -89,8 +89,13 @@ def test_discovery_symlinks(world: SeedWorkspace) -> None:
     (world.project / ".claude/skills").mkdir(parents=True)
     (world.project / ".claude/skills/linked").symlink_to(world.home / "elsewhere/linked")
     (world.project / ".claude/skills/circle").symlink_to(world.project / ".claude")
+    (world.project / ".claude/skills/file").mkdir()
+    (world.project / ".claude/skills/file/SKILL.md").symlink_to(world.home / "elsewhere/linked/SKILL.md")
 
-    assert world.discover("brutus").names == ("linked",)
+    # `filepath.WalkDir` enters no folder behind a link, and `os.ReadFile` follows one to a file.
+    assert [found.path for found in world.discover("brutus").skills] == [
+        f"{world.project}/.claude/skills/file/SKILL.md"
+    ]
 
 
 def test_fixtures(world: SeedWorkspace) -> None:

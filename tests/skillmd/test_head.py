@@ -50,7 +50,9 @@ def test_the_head_ends_with_its_fence(data: bytes, front: bytes | None) -> None:
 
 def test_a_head_has_each_field_on_one_line() -> None:
     data = b"---\nname: ' pdf '\ndescription: |\n  Reads\n  PDFs.\ncompatibility: [a]\n---\n"
-    assert read_head(data) == SkillHead(name="pdf", description="Reads PDFs.", compatibility="", problem="")
+    assert read_head(data) == SkillHead(
+        name="pdf", description="Reads PDFs.", compatibility="", problem="", dialect="yaml"
+    )
 
 
 def test_a_head_tells_what_had_to_be_repaired() -> None:

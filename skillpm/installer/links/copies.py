@@ -20,7 +20,7 @@ from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.late_edits import back_up_agent_entry
 from skillpm.installer.layout import InstallTarget
 from skillpm.installer.leftovers import discard_tree
-from skillpm.installer.rename import move_path, swap_folders
+from skillpm.installer.rename import exchange, move_path, swap_folders
 from skillpm.installer.staging import copy_folder
 
 TEMPORARY_NAME = lazy_pattern(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
@@ -70,7 +70,12 @@ def install_copy(target: InstallTarget, folder: str, name: SkillName, known_dige
     """Put a staged copy into place, replacing our old copy with the digest `known_digest`, if any."""
     path = os.path.join(target.link_folders.path(folder), name)
     new, old = temporary_path(path, "new"), temporary_path(path, "old")
-    if os.path.lexists(path):
+    if os.path.islink(path):  # our own link, which becomes a copy
+        if exchange(new, path):
+            os.unlink(new)
+            return
+        os.unlink(path)
+    elif os.path.lexists(path):
         # The new copy takes the name `old` for the swap: after it, and after a crash, `old` is what was in place.
         os.rename(new, old)
         if swap_folders(old, path):

@@ -7,6 +7,13 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.installer.links.state import LinkState
 
 
+class LinkChoice(Value):
+    """The kind of links in an agent folder; `is_required` if links of another kind there are converted."""
+
+    kind: str
+    is_required: bool = False
+
+
 class LinkPlan(Value):
     """The links after a change, and how they come about."""
 
@@ -35,12 +42,12 @@ def plan_links(
     folders: Mapping[str, Collection[SkillName]],
     old_links: Mapping[str, Mapping[SkillName, str]],
     read_state: Callable[[str, SkillName], LinkState],
-    link_kind: str,
+    choose_kind: Callable[[str], LinkChoice],
 ) -> LinkPlan:
     """Plan the links for the skills requested in each agent folder.
 
-    `old_links` are those in the receipt, `read_state` returns what is at a link's path, and `link_kind` is the kind of
-    new links.
+    `old_links` are those in the receipt, `read_state` returns what is at a link's path, and `choose_kind` the kind of
+    links in a folder.
     """
     links: dict[str, dict[SkillName, str]] = {}
     created: dict[SkillName, list[str]] = {}
@@ -48,6 +55,7 @@ def plan_links(
     skipped: dict[SkillName, list[str]] = {}
     adopted: dict[SkillName, list[str]] = {}
     for folder in sorted(folders):
+        choice = choose_kind(folder)
         for name in sorted(folders[folder]):
             state = read_state(folder, name)
             recorded_kind = old_links.get(folder, {}).get(name)
@@ -60,14 +68,16 @@ def plan_links(
                 # adopted instead of reported as a conflict.
                 links.setdefault(folder, {})[name] = "copy"
                 created.setdefault(name, []).append(folder)
-                if link_kind != "copy":
+                if choice.kind != "copy":
                     adopted.setdefault(name, []).append(folder)
                 continue
             is_kept = recorded_kind is not None and (state.kind == "ours" or state.is_skipped)
-            links.setdefault(folder, {})[name] = recorded_kind if recorded_kind is not None and is_kept else link_kind
+            is_converted = is_kept and state.kind == "ours" and choice.is_required and recorded_kind != choice.kind
+            keeps_kind = recorded_kind is not None and is_kept and not is_converted
+            links.setdefault(folder, {})[name] = recorded_kind if recorded_kind and keeps_kind else choice.kind
             if state.kind == "foreign" and not is_kept:
                 conflicts.setdefault(folder, []).append(name)
-            if not is_kept:
+            if not is_kept or is_converted:
                 created.setdefault(name, []).append(folder)
     return LinkPlan(
         links=links,

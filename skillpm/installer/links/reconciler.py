@@ -88,9 +88,9 @@ def _needs_no_change(
     exists = os.path.lexists(path)
     is_not_link = exists and not is_link(path, os.lstat(path))
     current_digest = digest_folder(path) if is_not_link and os.path.isdir(path) else None
-    if (exists and not is_not_link and points_at(path, target)) or (
-        kind == "copy" and current_digest and current_digest == digests[1]
-    ):
+    if exists and not is_not_link and points_at(path, target):
+        return kind != "copy"
+    if kind == "copy" and current_digest and current_digest == digests[1]:
         return True
     if exists and (not is_not_link or current_digest is None or current_digest != digests[0]):
         warn(

@@ -83,7 +83,7 @@ class Scope(Value):
     def link_folders(self, settings: Settings) -> LinkFolders:
         """Return how agents' folders become paths in this scope."""
         boundary = self.root if self.kind == "project" else ""
-        return LinkFolders(root=self.root, home=settings.home, boundary=boundary, mode=settings.link_mode)
+        return LinkFolders(root=self.root, home=settings.home, boundary=boundary)
 
 
 def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> Scope:

@@ -7,7 +7,7 @@ from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, parse_cutoff
 from skillpm.errors import DocumentError
 from skillpm.files import read_text
 from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
-from skillpm.formats.manifest import Manifest
+from skillpm.formats.manifest import Manifest, read_link_mode
 from skillpm.settings import Settings
 
 
@@ -43,6 +43,14 @@ def find_strictest_cutoff(manifest: Manifest, settings: Settings) -> tuple[JsonN
     ]
     effective = [pair for pair in cutoffs if pair[1].moment] or cutoffs[:1]
     return min(effective, key=lambda pair: pair[1].moment, default=(None, NO_CUTOFF))
+
+
+def read_link_mode_of(manifest: Manifest, settings: Settings) -> str:
+    """Return the kind of links that was chosen: in the environment, else in the manifest, else in `config.toml`."""
+    if settings.link_mode or manifest.link_mode:
+        return settings.link_mode or manifest.link_mode
+    user_setting = read_user_setting(settings, "link-mode")
+    return "" if user_setting is None else read_link_mode(user_setting)
 
 
 def read_edit_policies(manifest: Manifest, settings: Settings) -> EditPolicy:

@@ -1,7 +1,7 @@
 """Checks of what agent hosts see: links and incomplete copies in their folders, shadowed skills, unmet requirements."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from skillpm.agent_hosts.known_agents import agent_folder, load_agents
@@ -14,9 +14,12 @@ from skillpm.installer.links.copies import TEMPORARY_NAME
 from skillpm.installer.links.state import is_link, points_at
 from skillpm.locks import is_held
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_permissions import load_manifest
+from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.discover import discover
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.list import list_skills
+from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.registry.card import Card
 from skillpm.serving.availability import Environment
 from skillpm.settings import Settings
@@ -34,6 +37,8 @@ def check_links(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
             yield Diagnostic(message=message, where=path, is_note=True)
     with suppress(ConflictError):
         yield from _check_unlinked_skills(scope, doctor.settings)
+        for lost in find_lost_skills(scope, doctor.settings, _linked_agents(doctor, scope)):
+            yield Diagnostic(message=str(lost), where=scope.layout.directory, is_note=True)
     if is_change_pending(scope.layout) or is_held(scope.layout.lock):
         return  # incomplete copies belong to the change in progress
     for path in find_partial_copies(scope, doctor.settings):
@@ -61,6 +66,13 @@ def check_programs(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
             message = f"{skill.name} has unmet requirements: {', '.join(sanitize(item, 60) for item in missing)}"
             hint = f"install them, or run `skillpm disable {skill.name}{scope.flag}`"
             yield Diagnostic(message=message, where=skill.path, hint=hint, is_note=True)
+
+
+def _linked_agents(doctor: DoctorContext, scope: Scope) -> Sequence[str]:
+    """Return the hosts that the manifest or `config.toml` names."""
+    agents = load_manifest(scope).agents
+    user_agents = read_user_setting(doctor.settings, "agents") if agents is None else None
+    return agents or (() if user_agents is None else user_agents.texts())
 
 
 def _check_unlinked_skills(scope: Scope, settings: Settings) -> Iterator[Diagnostic]:

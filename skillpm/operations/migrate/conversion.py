@@ -25,6 +25,7 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.operations.migrate.flat_files import flat_files_hint
 from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, MAX_AGENTS_NAMED, find_present_agents
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
@@ -76,7 +77,11 @@ def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> Migrati
                 _execute(scope, context, change)
         after = find_latest_registry_backup(layout)
         result = result.replace(backup="" if after == before else after)
-    for message in (*result.warnings, *_migration_warnings(result)):
+    messages = [*result.warnings, *_migration_warnings(result)]
+    if result.is_changed and not dry_run and not scope.is_standalone:
+        agents = read_project_files(scope, context).agents
+        messages += map(str, find_lost_skills(scope, context.settings, agents))
+    for message in messages:
         context.reporter.warn(message)
     return result.replace(warnings=tuple(context.reporter.warnings))
 

@@ -52,12 +52,14 @@ def _describe_link_changes(action: Action, links: LinkPlan, options: InstallOpti
         plan.get(action.name, ()) for plan in (links.links_to_create, links.links_to_remove, links.links_to_skip)
     )
     if action.verb == "add" and created and options.is_linking_requested:
-        return action.replace(reason="; ".join([*filter(None, [action.reason]), f"linked in {', '.join(created)}"]))
+        return action.replace(
+            reason="; ".join([*filter(None, [action.reason]), *_describe_new(action, links, created)])
+        )
     if action.verb != "keep" or not (created or removed or skipped):
         return action
     adopted = links.links_to_adopt.get(action.name, ())
     new = [folder for folder in created if folder not in adopted]
-    reasons = [f"linked in {', '.join(new)}"] if new else []
+    reasons = _describe_new(action, links, new)
     reasons += [f"the identical folder in {', '.join(adopted)} is adopted as a copy"] if adopted else []
     reasons += [f"no longer linked in {', '.join(removed)}"] if removed else []
     reasons += [f"the existing folder in {', '.join(skipped)} is kept"] if skipped else []
@@ -65,6 +67,16 @@ def _describe_link_changes(action: Action, links: LinkPlan, options: InstallOpti
         return action.replace(reason="; ".join(reasons), outcome="kept")
     outcome = "relinked" if created and removed else "linked" if created else "unlinked"
     return action.replace(verb="relink", reason="; ".join(reasons), outcome=outcome)
+
+
+def _describe_new(action: Action, links: LinkPlan, folders: Sequence[str]) -> list[str]:
+    """Return in which folders a skill was linked, and to which it was copied."""
+    copied = [folder for folder in folders if links.links.get(folder, {}).get(action.name) == "copy"]
+    linked = [folder for folder in folders if folder not in copied]
+    return [
+        *([f"linked in {', '.join(linked)}"] if linked else []),
+        *([f"copied to {', '.join(copied)}"] if copied else []),
+    ]
 
 
 def raise_if_blocked(

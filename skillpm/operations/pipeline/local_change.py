@@ -13,7 +13,7 @@ from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
 from skillpm.operations.pipeline.local_skills import LocalSkills
-from skillpm.operations.pipeline.skill_links import plan_local_links
+from skillpm.operations.pipeline.skill_links import LinkKinds, plan_local_links
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, StagedSkill, build_registry, load_prior_state
 from skillpm.settings import Settings
@@ -53,7 +53,9 @@ def plan_local_change(
         digests = {
             name: digest_content(layout, skill.content) for name, skill in new_skills.items() if name in local.versions
         }
-        copies = local.digest_copies(layout, before, settings.link_mode, digests)
+        copies = local.digest_copies(
+            layout, before, digests, are_all_copied=LinkKinds.read(scope, settings, files).has_copies
+        )
         links = plan_local_links(scope, settings, files, before, {name: copies.get(name) for name in local.versions})
         after = after.replace(links=links.links, copies=local.select_copied(links.links, copies))
         after = record_created_folders(before, after, scope.link_folders(settings))

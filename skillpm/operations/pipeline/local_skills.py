@@ -57,13 +57,18 @@ class LocalSkills(Value):
                 yield Action(verb="keep", name=name, old_version=version, new_version=version)
 
     def digest_copies(
-        self, layout: Layout, receipt: Receipt, mode: str, new_digests: Mapping[SkillName, Digest] = EMPTY_MAPPING
+        self,
+        layout: Layout,
+        receipt: Receipt,
+        new_digests: Mapping[SkillName, Digest] = EMPTY_MAPPING,
+        *,
+        are_all_copied: bool,
     ) -> dict[SkillName, Digest]:
         """Return the digests that copies of them would have, for those that are copied.
 
         `new_digests` are those of skills that are not in place yet.
         """
-        names = self.versions if mode == "copy" else self.versions.keys() & receipt.copies.keys()
+        names = self.versions if are_all_copied else self.versions.keys() & receipt.copies.keys()
         return {
             name: new_digests.get(name) or digest_folder(os.path.realpath(layout.skill_path(name)))
             for name in sorted(names)

@@ -29,7 +29,7 @@ from skillpm.operations.pipeline.local_skills import (
     mark_edited_links,
 )
 from skillpm.operations.pipeline.lock_resolution import render_lockfile
-from skillpm.operations.pipeline.skill_links import VisibleSkills, plan_skill_links
+from skillpm.operations.pipeline.skill_links import LinkKinds, VisibleSkills, plan_skill_links
 from skillpm.operations.pipeline.upgrade import FailedUpdate
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
@@ -215,7 +215,7 @@ def plan_install(
     local = registry.local_skills
     check_keep_names(scope, options.keep, {*disk, *local.versions})
     actions = (*actions, *local.make_actions({action.name for action in actions}))
-    copies = local.digest_copies(layout, receipt, settings.link_mode)
+    copies = local.digest_copies(layout, receipt, are_all_copied=LinkKinds.read(scope, settings, files).has_copies)
     visible = VisibleSkills(
         installed={action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided,
         local={name: copies.get(name) for name in local.versions},

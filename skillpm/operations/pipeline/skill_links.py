@@ -10,12 +10,40 @@ from skillpm.core.values import Value
 from skillpm.formats.pin import PathPin, Pin
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import InstallOptions
-from skillpm.installer.links.link_planner import LinkPlan, plan_links
+from skillpm.installer.links.link_planner import LinkChoice, LinkPlan, plan_links
 from skillpm.installer.links.state import LinkState, choose_link_kind, read_link_state
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_settings import read_link_mode_of
 from skillpm.operations.pipeline.local_skills import source_folder
 from skillpm.settings import Settings
+
+
+class LinkKinds(Value):
+    """Which agent folders get copies instead of links."""
+
+    # What the user chose, if anything.
+    mode: str
+    # The folders of hosts that find no skills behind links.
+    copied_folders: Collection[str]
+
+    @classmethod
+    def read(cls, scope: Scope, settings: Settings, files: ProjectFiles) -> "LinkKinds":
+        """Return the kinds for the agents of a scope."""
+        agents = [agent for agent in find_agents(files.agents, where=files.agents_location) if agent.needs_copies]
+        folders = {agent_folder(agent, scope.kind, settings) or "" for agent in agents}
+        return cls(mode=read_link_mode_of(files.manifest, settings), copied_folders=folders)
+
+    def choose(self, folder: str) -> LinkChoice:
+        """Return the kind of links in a folder. What a host needs counts before what the user chose."""
+        if folder in self.copied_folders:
+            return LinkChoice(kind="copy", is_required=True)
+        return LinkChoice(kind=choose_link_kind(self.mode), is_required=bool(self.mode))
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether any folder gets copies."""
+        return self.mode == "copy" or bool(self.copied_folders)
 
 
 class VisibleSkills(Value):
@@ -115,7 +143,7 @@ def plan_skill_links(
         options=options,
         requested=requested,
     )
-    plan = plan_links(requested, receipt.links, reader.read_state, choose_link_kind(settings.link_mode))
+    plan = plan_links(requested, receipt.links, reader.read_state, LinkKinds.read(scope, settings, files).choose)
     return plan.replace(warnings=tuple(warnings))
 
 
