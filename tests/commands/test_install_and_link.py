@@ -64,7 +64,7 @@ def test_agents_of_a_project_are_kept_and_added_to(pinned: CommandSandbox, url: 
     pinned.create_project('{"agents": ["glm"], "skills": {}}\n')
 
     assert pinned.output("install", f"{url}@pdf", "-a", "claude-code") == expected_output("""\
- + pdf COMMIT  (linked in .claude/skills, .glm/skills)
+ + pdf COMMIT  (linked in .claude/skills; copied to .glm/skills)
 added 1; total: 1 skill in WORK/.agent-skills
 """)
     assert pinned.read_json("skills.json")["agents"] == ["glm", "claude-code"]

@@ -147,7 +147,8 @@ def test_migrate_warns_of_frontmatter_that_had_to_be_guessed(scene: CommandSandb
     scene.write("old/odd.md", "---\nname: odd\ndescription: has: a colon\n---\n# Odd\n")
 
     assert scene.output("migrate", "./old").splitlines()[-2:] == [
-        "! warning: odd.md, line 3: this value was read as plain text, since YAML does not allow it without quotes",
+        "! warning: odd.md, line 3: this value was read as plain text, since YAML does not allow it without quotes"
+        "; to repair: `skillpm validate --fix WORK/old`",
         "! next: `SKILLPM_HOME=WORK/old skillpm list -g` lists them",
     ]
     assert scene.read("old/odd/SKILL.md").startswith("---\nname: odd\ndescription: has: a colon\n")
