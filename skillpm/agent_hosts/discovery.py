@@ -17,16 +17,23 @@ from skillpm.agent_hosts.layouts import (
 )
 from skillpm.agent_hosts.roots import SearchRoot
 from skillpm.agent_hosts.shadowed_skills import DiscoveredSkill, Duplicate, FoundSkill, Shadowed, resolve_precedence
-from skillpm.core.text import sanitize
+from skillpm.core.text import one_line, sanitize
 from skillpm.core.values import Value
 from skillpm.formats.host_profile import HostProfile
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
 from skillpm.installer.layout import Layout
+from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
-from skillpm.skillmd.head import SkillHead
+from skillpm.skillmd.head import HEAD_SIZE, SkillHead, extract_frontmatter
 
 EMPTY_HEAD = SkillHead("", "", "", "", "")
+FLAWS = {
+    "bom": "it begins with a byte order mark",
+    "leading-blank": "its first line is not `---`",
+    "invalid": "its frontmatter is not valid YAML",
+    "untyped": "its name or description is not text",
+}
 BY_NAME = attrgetter("name")  # sorting is stable: it keeps the order of precedence within a name
 
 
@@ -52,11 +59,13 @@ class Scanner:
             self.warn(candidate.path, describe_error(error))
             return None
         except NotLoadable as error:
-            if not (error.finding.code == "no-frontmatter" and (candidate.is_flat or candidate.registered)):
+            may_lack_it = candidate.registered is not None or self.profile.describes_by_body
+            if not (error.finding.code == "no-frontmatter" and (candidate.is_flat or may_lack_it)):
                 self.warn(candidate.path, f"line {error.finding.line}: {error.finding.message}")
-            if candidate.registered is None:
+            if not may_lack_it:
                 return None
-            cached = CachedHead(EMPTY_HEAD, (0, 0))  # a file that a registry lists may lack frontmatter
+            state = os.stat(candidate.path)
+            cached = CachedHead(EMPTY_HEAD, (state.st_dev, state.st_ino))
         return self._build_skill(candidate, cached, root, root_index)
 
     def _is_readable(self, path: str, root: SearchRoot) -> bool:
@@ -87,6 +96,9 @@ class Scanner:
             self.warn(candidate.path, "broken link")
         if not os.path.isfile(lowercase.path):
             return None
+        if self.profile.has_exact_file_name:
+            self.warn(lowercase.path, f"the file must be named {SKILL_FILE}; {self.profile.id} does not find it")
+            return None
         self.warn(lowercase.path, f"the file should be named {SKILL_FILE}; some hosts do not find it")
         return self.read_candidate(lowercase, root, root_index)
 
@@ -96,11 +108,15 @@ class Scanner:
         head = cached.head
         if head.dialect and head.dialect not in self.profile.frontmatter:
             head = EMPTY_HEAD._replace(problem=f"its frontmatter is {head.dialect.upper()}")
+        elif refused := sorted(head.flaws.intersection(self.profile.refuses)):
+            head = EMPTY_HEAD._replace(problem=FLAWS[refused[0]])
         for key in self.profile.requires:
             if not getattr(head, key):
                 reason = f" ({head.problem})" if head.problem else ""  # which may be why it is missing
                 self.warn(candidate.path, f"no {key}; {self.profile.id} ignores skills without one{reason}")
                 return None
+        if self.profile.describes_by_body and not head.description:
+            head = head._replace(description=_read_first_line(candidate.path))
         declared = head.name if self.profile.names == "declared" else ""
         name, description = declared or candidate.name, head.description
         if candidate.registered is not None:
@@ -110,6 +126,18 @@ class Scanner:
         scope, registered = root.profile_root.scope, candidate.registered
         skill = FoundSkill(name, description, candidate.path, scope, root_index, head.compatibility, registered)
         return DiscoveredSkill(skill, None if registered else cached.identity)
+
+
+def _read_first_line(path: str) -> str:
+    """Return the first line of a body, without the marks of a heading; of a file without any, what Claude Code says."""
+    try:
+        data, _ = read_regular_file(path, HEAD_SIZE)
+    except OSError:
+        return ""
+    front = extract_frontmatter(data) if data.startswith(b"---") else None
+    lines = (line.strip() for line in data[len(front or b"") :].decode("utf-8-sig", "replace").splitlines())
+    first = next((line for line in lines if line and not (front and line == "---")), "")
+    return one_line(first.lstrip("#")) or "Skill"
 
 
 class DiscoveryWarning(NamedTuple):

@@ -176,7 +176,8 @@ def _list_entries(folder: str, warn: WarnAt) -> list[os.DirEntry[str]]:
 
 def _is_searchable(entry: os.DirEntry[str], root: SearchRoot, warn: WarnAt) -> bool:
     """Return whether an entry is a folder that this root searches."""
-    if entry.name in SKIPPED_FOLDERS or _is_hidden(entry.name, root):
+    is_skipped = entry.name in SKIPPED_FOLDERS and not (entry.name == "node_modules" and root.profile_root.modules)
+    if is_skipped or _is_hidden(entry.name, root):
         return False
     try:
         if not entry.is_symlink():

@@ -100,6 +100,8 @@ def _find_start_folders(root: ProfileRoot, settings: Settings) -> list[str]:
         stop = _find_git_root(folders[0])
         if not stop and root.walk == "home" and is_below(folders[0], settings.home):
             stop = settings.home
+        if not stop and root.walk == "top":
+            stop = os.path.abspath(os.sep)
         while stop and folders[-1] != stop:
             folders.append(os.path.dirname(folders[-1]))
     return folders[::-1] if root.order == "outermost" else folders

@@ -12,12 +12,13 @@ from skillpm.core.values import Value
 ScopeName = Literal["explicit", "project", "user", "system", "bundled"]
 Layout = Literal["dir", "tree", "flat", "category", "registry"]
 Links = Literal["follow", "folders", "files", "inside", "project", "none"]
-Walk = Literal["none", "git", "home"]
+Walk = Literal["none", "git", "home", "top"]
 Order = Literal["nearest", "outermost"]
 Duplicates = Literal["first", "both"]
 Names = Literal["declared", "folder"]
 REQUIRABLE_FIELDS = ("name", "description")
 DIALECTS = ("yaml", "toml")
+FLAWS = ("bom", "leading-blank", "invalid", "untyped")
 MAX_DEPTH = 6
 
 
@@ -33,10 +34,13 @@ class ProfileRoot(Value):
     nested: bool = False
     # Look in hidden folders, too.
     hidden: bool = False
+    # Look in `node_modules`, too.
+    modules: bool = False
     # Follow all links, only those to folders, only those to files, only those that stay inside the folder, only those
     # that stay inside the project or are live links in its manifest, or none.
     links: Links = "follow"
-    # Visit the working directory only, or its parents up to the git root, or (without one) up to the home folder.
+    # Visit the working directory only, or its parents up to the git root, or without one up to the home folder (`home`)
+    # or to the top of the file system (`top`).
     walk: Walk = "none"
     order: Order = "nearest"
     # `disable-claude-paths` turns off those of the paths that are in `.claude`.
@@ -57,6 +61,12 @@ class HostProfile(Value):
     requires: tuple[str, ...] = ()
     # What it reads as frontmatter.
     frontmatter: tuple[str, ...] = ("yaml",)
+    # Flaws of frontmatter with which it does not read any of it (see `SkillHead.flaws`).
+    refuses: tuple[str, ...] = ()
+    # It does not read `skill.md`.
+    has_exact_file_name: bool = False
+    # A skill without a description is described by the first line of its body, also without frontmatter.
+    describes_by_body: bool = False
     # Values of `compatibility` that the host accepts.
     compatibility: tuple[str, ...] = ()
     home: str = ""
@@ -67,7 +77,19 @@ class HostProfile(Value):
 def read_profile(node: JsonNode, name: str) -> HostProfile:
     """Parse one profile. Raises `DocumentError` with the invalid key."""
     node.check_keys(
-        "about", "roots", "duplicates", "names", "requires", "frontmatter", "compatibility", "home", "env", "sources"
+        "about",
+        "roots",
+        "duplicates",
+        "names",
+        "requires",
+        "frontmatter",
+        "refuses",
+        "describesByBody",
+        "exactFileName",
+        "compatibility",
+        "home",
+        "env",
+        "sources",
     )
     return HostProfile(
         id=name,
@@ -77,6 +99,9 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         names=cast("Names", _read_choice(node, "names", get_args(Names))),
         requires=_read_choices(node, "requires", REQUIRABLE_FIELDS),
         frontmatter=_read_choices(node, "frontmatter", DIALECTS) or ("yaml",),
+        refuses=_read_choices(node, "refuses", FLAWS),
+        has_exact_file_name=node.flag_or("exactFileName"),
+        describes_by_body=node.flag_or("describesByBody"),
         compatibility=node.texts_or_empty("compatibility"),
         home=node.text_or("home"),
         env=node.text_or("env"),
@@ -84,7 +109,9 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
 
 
 def _read_root(node: JsonNode) -> ProfileRoot:
-    node.check_keys("scope", "paths", "layout", "depth", "nested", "hidden", "links", "walk", "order", "claude")
+    node.check_keys(
+        "scope", "paths", "layout", "depth", "nested", "hidden", "modules", "links", "walk", "order", "claude"
+    )
     node.require("scope")
     scope = cast("ScopeName", _read_choice(node, "scope", get_args(ScopeName)))
     return ProfileRoot(
@@ -94,6 +121,7 @@ def _read_root(node: JsonNode) -> ProfileRoot:
         depth=_read_depth(node),
         nested=node.flag_or("nested"),
         hidden=node.flag_or("hidden"),
+        modules=node.flag_or("modules"),
         links=cast("Links", _read_choice(node, "links", get_args(Links))),
         walk=cast("Walk", _read_choice(node, "walk", get_args(Walk))),
         order=cast("Order", _read_choice(node, "order", get_args(Order))),

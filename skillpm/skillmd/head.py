@@ -4,12 +4,16 @@ The body is only read when the skill is loaded.
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import one_line
-from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
+from skillpm.skillmd.frontmatter import Frontmatter, decode_text, read_frontmatter
+from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
+BOM = b"\xef\xbb\xbf"
+COLON_VALUE = lazy_pattern(r"^([A-Za-z_]\w*)\s*:\s*([^\s\"'>|].*:.*)$")
 HEAD_SIZE = 16_384  # bytes; nearly all frontmatter is much shorter, and for the rest the whole file is read
 OPENING = lazy_pattern(rb"(?:\xef\xbb\xbf)?\s*(---(?!-)|\+\+\+(?!\+))[^\r\n]*[\r\n]")
 CLOSING = {
@@ -27,6 +31,10 @@ class SkillHead(NamedTuple):
     problem: str
     # The language of its frontmatter: `yaml` or `toml`; empty without frontmatter.
     dialect: str
+    # What only some hosts accept: a byte order mark (`bom`) or blank lines (`leading-blank`) before it, YAML that is
+    # not valid even with all values in quotes that contain a colon (`invalid`), a name or description that is no text
+    # (`untyped`).
+    flaws: frozenset[str] = frozenset()
 
 
 def extract_frontmatter(data: bytes) -> bytes | None:
@@ -43,7 +51,29 @@ def read_head(data: bytes) -> SkillHead:
     front = read_frontmatter(decode_text(data))
     name, description, compatibility = (_to_line(front.values.get(key)) for key in SkillHead._fields[:3])
     problem = next((f"line {finding.line}: {finding.message}" for finding in front.findings), "")
-    return SkillHead(name, description, compatibility, problem, front.dialect)
+    return SkillHead(name, description, compatibility, problem, front.dialect, frozenset(_find_flaws(data, front)))
+
+
+def _find_flaws(data: bytes, front: Frontmatter) -> Iterator[str]:
+    if data.startswith(BOM):
+        yield "bom"
+    if not data.removeprefix(BOM).startswith((b"---", b"+++")):
+        yield "leading-blank"
+    if any(key in front.values and not isinstance(front.values[key], str) for key in ("name", "description")):
+        yield "untyped"
+    if front.findings and front.dialect == "yaml" and not _is_valid_when_quoted(decode_text(data), front):
+        yield "invalid"
+
+
+def _is_valid_when_quoted(text: str, front: Frontmatter) -> bool:
+    """Return whether the frontmatter is YAML once values with a colon are quoted, as some hosts do."""
+    lines = text.lstrip().splitlines()[1 : front.body_line - 2]
+    quoted = (COLON_VALUE.sub(lambda match: f"{match[1]}: |\n  {match[2]}", line) for line in lines)
+    try:
+        read_yaml("\n".join(quoted) + "\n", [])
+    except YamlError:
+        return False
+    return True
 
 
 def _to_line(value: object) -> str:

@@ -51,12 +51,13 @@ def test_first_path_wins_within_one_folder(world: HostWorkspace) -> None:
     }
 
 
-def test_skillpm_names_a_skill_by_folder_and_other_hosts_by_frontmatter(world: HostWorkspace) -> None:
+def test_skillpm_and_claude_code_name_a_skill_by_folder_and_other_hosts_by_frontmatter(world: HostWorkspace) -> None:
     for folder in (".agent-skills", ".claude/skills"):
         world.write_skill(f"home/{folder}/review", "My Review!")
 
     assert "review" in look(world, "skillpm").names
-    assert look(world, "claude-code").names == ("My Review!",)
+    assert look(world, "claude-code").names == ("review",)
+    assert look(world, "opencode").names == ("My Review!",)
     assert Registry.load(world.home / ".agent-skills").names == ("review",)
 
 
@@ -294,3 +295,61 @@ def test_fixtures_named_in_host_specifications(world: HostWorkspace) -> None:
         "~/.claude/skills/in-toml/SKILL.md: no name; brutus ignores skills without one (its frontmatter is TOML)",
         "~/.claude/skills/missing-name/SKILL.md: no name; brutus ignores skills without one",
     ]
+
+
+# What hosts make of imperfect files, as `bench/host_discovery.py` measured it.
+
+
+FORMS = {
+    "plain": "---\nname: plain\ndescription: Does it.\n---\nBody.\n",
+    "colon": "---\nname: colon\ndescription: Use when: asked\n---\nBody.\n",
+    "no-description": "---\nname: no-description\n---\n# A title\n\nBody.\n",
+    "empty-description": "---\nname: empty-description\ndescription:\n---\nBody.\n",
+    "list": "---\nname: list\ndescription: [one, two]\n---\nBody.\n",
+    "broken": "---\nname: broken\ndescription: [unclosed\n---\nBody.\n",
+    "blank": "\n\n---\nname: blank\ndescription: Does it.\n---\nBody.\n",
+    "bom": "\ufeff---\nname: bom\ndescription: Does it.\n---\nBody.\n",
+    "toml": '---\nname = "toml"\ndescription = "Does it."\n---\nBody.\n',
+    "fence": '+++\nname = "fence"\ndescription = "Does it."\n+++\nBody.\n',
+    "none": "# Only text\n",
+    "nothing": "",
+    "node_modules/inner": "---\nname: inner\ndescription: Does it.\n---\nBody.\n",
+}
+
+
+def test_opencode_reads_only_what_is_valid(world: HostWorkspace) -> None:
+    for folder, content in FORMS.items():
+        world.write(f"home/.agents/skills/{folder}/SKILL.md", content)
+    world.write("home/.agents/skills/lower/skill.md", FORMS["plain"])
+
+    assert look(world, "opencode").names == ("bom", "colon", "inner", "no-description", "plain")
+
+
+def test_claude_code_lists_every_file_and_describes_it_by_its_body(world: HostWorkspace) -> None:
+    for folder, content in FORMS.items():
+        world.write(f"home/.claude/skills/{folder}/SKILL.md", content)
+
+    assert {skill.name: skill.description for skill in look(world, "claude-code").skills} == {
+        "blank": "---",
+        "bom": "---",
+        "broken": "[unclosed",
+        "colon": "Use when: asked",
+        "empty-description": "Body.",
+        "fence": "+++",
+        "list": "Body.",
+        "no-description": "A title",
+        "none": "Only text",
+        "nothing": "Skill",
+        "plain": "Does it.",
+        "toml": "Body.",
+    }
+
+
+@pytest.mark.parametrize("agent", ["opencode", "claude-code"])
+def test_without_a_repository_the_search_goes_up_to_the_top(world: HostWorkspace, agent: str) -> None:
+    world.write_skill("outside/.claude/skills/above", "above")
+    world.write("outside/deep/er/notes.md", "")
+
+    found = discover(agent, settings=world.settings("outside/deep/er"))
+
+    assert "above" in found.names

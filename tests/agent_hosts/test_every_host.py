@@ -25,9 +25,10 @@ SEEN = {
         REPO/.agent-skills/shared: the nearest of a project's folders wins
         ~/.agent-skills/shared: .agent-skills (project) takes precedence over ~/.agent-skills (user)
         """,
-    # One level deep; the user's take precedence over the project's.
+    # One level deep; the user's take precedence over the project's; also without frontmatter.
     "claude-code": """\
         APP/.claude/skills/agents-repo
+        REPO/.claude/skills/broken
         APP/.claude/skills/claude-app
         ~/.claude/skills/claude-home
         REPO/.claude/skills/claude-repo

@@ -91,8 +91,8 @@ def test_parse_failures_do_not_stop_the_scan(two: SeedWorkspace) -> None:
 
     assert seen.names == ("code-review", "deploy-prod")
     assert [str(remark) for remark in seen.warnings] == [
-        f"{two.project}/.opencode/skill/broken/SKILL.md: no description; opencode ignores skills without one "
-        "(line 2: this value was read as plain text, since YAML does not allow it without quotes)"
+        f"{two.project}/.opencode/skill/broken/SKILL.md: no name; opencode ignores skills without one "
+        "(its frontmatter is not valid YAML)"
     ]
 
 
