@@ -16,6 +16,7 @@ Walk = Literal["none", "git", "home", "top"]
 Order = Literal["nearest", "outermost"]
 Duplicates = Literal["first", "both"]
 Names = Literal["declared", "folder"]
+Cut = Literal["names", "shorten"]
 REQUIRABLE_FIELDS = ("name", "description")
 DIALECTS = ("yaml", "toml")
 FLAWS = ("bom", "leading-blank", "invalid", "untyped")
@@ -47,6 +48,20 @@ class ProfileRoot(Value):
     claude: bool = False
 
 
+class ListingBudget(Value):
+    """How much of its list of skills a host gives to the model: measured, in characters (`sources` says where)."""
+
+    # For the skills of the user and the project, beside those that the host brings along.
+    total: int
+    # Of one description.
+    description: int = 1_000_000
+    # Of a line beside name and description.
+    overhead: int = 4
+    # What happens to descriptions that do not fit: those that fit stay, in order, and the other skills are listed by
+    # name (`names`), or all are shortened alike (`shorten`).
+    cut: Cut = "names"
+
+
 class HostProfile(Value):
     """An agent host."""
 
@@ -69,6 +84,7 @@ class HostProfile(Value):
     describes_by_body: bool = False
     # Values of `compatibility` that the host accepts.
     compatibility: tuple[str, ...] = ()
+    listing: ListingBudget | None = None
     home: str = ""
     # Environment variable that moves `home`.
     env: str = ""
@@ -86,6 +102,7 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         "refuses",
         "describesByBody",
         "exactFileName",
+        "listing",
         "compatibility",
         "home",
         "env",
@@ -103,8 +120,21 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         has_exact_file_name=node.flag_or("exactFileName"),
         describes_by_body=node.flag_or("describesByBody"),
         compatibility=node.texts_or_empty("compatibility"),
+        listing=None if (listing := node.get("listing")) is None else _read_listing(listing),
         home=node.text_or("home"),
         env=node.text_or("env"),
+    )
+
+
+def _read_listing(node: JsonNode) -> ListingBudget:
+    node.check_keys("total", "description", "overhead", "cut")
+    standard = ListingBudget(total=0)
+    description, overhead = node.get("description"), node.get("overhead")
+    return ListingBudget(
+        total=node.require("total").number(),
+        description=standard.description if description is None else description.number(),
+        overhead=standard.overhead if overhead is None else overhead.number(),
+        cut=cast("Cut", _read_choice(node, "cut", get_args(Cut))),
     )
 
 

@@ -17,6 +17,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change, find_present_agents
 
@@ -92,6 +93,7 @@ def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOp
     if result.is_dry_run:
         return result
     lost = [str(each) for each in find_lost_skills(scope, context.settings, names)]
+    lost += find_cut_listings(scope, context.settings, names)
     for message in lost:
         context.reporter.warn(message)
     return result.replace(warnings=(*result.warnings, *lost))

@@ -150,3 +150,35 @@ def test_a_link_to_the_folder_of_a_host_is_not_followed_by_it(linked: CommandSan
     (linked.work / ".glm/skills").symlink_to(tmp_path / "moved")
 
     assert linked.json_output("discover", "--agent", "glm")["skills"] == []
+
+
+def test_what_a_host_cuts_of_the_list_is_told(project: CommandSandbox) -> None:
+    for number in range(20):
+        name = f"skill-{number:02}"
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, f"Does {number}. " * 30)))
+    project.run("registry", "build", check=True)
+
+    linked = " ".join(project.run("link", "claude-code", check=True).stderr.split())
+    listing = project.json_output("list", "--tokens", "--agent", "claude-code")
+
+    cut = [skill["name"] for skill in listing["skills"] if not skill["shown"]]
+    assert (listing["agent"], listing["hasLimit"], listing["cut"], len(cut)) == ("claude-code", True, 6, 6)
+    summary = (
+        "claude-code shows only the names of 6 of 20 skills: "
+        f"{', '.join(cut[:5])} and 1 more; `skillpm list --tokens --agent claude-code` lists them"
+    )
+    assert summary in linked
+    assert summary in [check["message"] for check in project.json_output("doctor")["checks"]]
+    lines = project.output("list", "--tokens", "--agent", "claude-code").splitlines()
+    assert [" ".join(line.split()) for line in (lines[0], lines[-2])] == [
+        "skill-00 239 characters",
+        "skill-19 269 characters only its name",
+    ]
+    assert project.output("list", "--tokens", "--agent", "opencode").splitlines()[-1] == (
+        "! no limit of opencode is known; it sees 0 skills"
+    )
+    assert project.output("list", "--agent", "claude-code") == expected_output("""\
+! error: --agent needs --tokens
+!   hint: `skillpm discover --agent ID` lists what a host sees
+[2]
+""")

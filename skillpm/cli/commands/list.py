@@ -16,6 +16,7 @@ from skillpm.cli.text_layout import (
 )
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize, sanitize
+from skillpm.errors import UsageError
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_rules
@@ -40,16 +41,23 @@ Examples:
   skillpm list           skills of this project, or of the user scope
   skillpm list -g        skills of the user scope
   skillpm list --tokens  token costs at start and when loaded
+  skillpm list --tokens --agent claude-code   what a host cuts
   skillpm list --group review   skills of a group
   skillpm ls --json      for programs"""
 )
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="List only this group (repeatable).")
 @click.option("--tokens", is_flag=True, help="Show approximate token costs.")
+@click.option("--agent", metavar="ID", default="", help="With --tokens, what this agent host gives to the model.")
 @click.option("--all", "include_hidden", is_flag=True, help="Include skills that permissions hide.")
 @scope_options
-def command(call: Invocation, *, groups: tuple[str, ...], tokens: bool, include_hidden: bool) -> None:
+def command(call: Invocation, *, groups: tuple[str, ...], tokens: bool, agent: str, include_hidden: bool) -> None:
     """List installed skills: name, version, state, description."""
     scope = call.scope
+    if agent:
+        if not tokens:
+            raise UsageError("--agent needs --tokens", hint="`skillpm discover --agent ID` lists what a host sees")
+        _print_host_listing(call, agent)
+        return
     listing = list_skills(scope)
     if groups:
         from skillpm.operations.pipeline.groups import group_skills  # noqa: PLC0415  (imports the resolver)
@@ -133,6 +141,28 @@ def _to_json(listing: Listing, *, tokens: bool) -> dict[str, Any]:
             row["startTokens"] = startup_tokens(skill)
         value["startTokens"] = sum(row["startTokens"] for row in rows)
     return value
+
+
+def _print_host_listing(call: Invocation, agent: str) -> None:
+    """Print how much of each description a host gives to the model."""
+    from skillpm.operations.host_listing import read_host_listing  # noqa: PLC0415  (only for --agent)
+
+    listing = read_host_listing(call.scope, call.context.settings, agent)
+    if call.console.as_json:
+        rows = [{"name": skill.name, "characters": skill.length, "shown": skill.shown} for skill in listing.skills]
+        value = {"agent": agent, "hasLimit": listing.has_limit, "skills": rows, "cut": len(listing.cut)}
+        call.console.print_json(value)
+        return
+    width = max((len(skill.name) for skill in listing.skills), default=0)
+    for skill in listing.skills:
+        how = "" if not skill.is_cut else f"only {skill.shown}" if skill.shown else "only its name"
+        call.console.print_line(f"{sanitize(skill.name, 64):{width}}  {skill.length:5} characters  {how}".rstrip())
+    if listing.summary:
+        call.console.print_message(listing.summary)
+    elif listing.has_limit:
+        call.console.print_message(f"{agent} shows all {pluralize(len(listing.skills), 'description')} whole")
+    else:
+        call.console.print_message(f"no limit of {agent} is known; it sees {pluralize(len(listing.skills), 'skill')}")
 
 
 def _format_token_costs(listing: Listing, paint: Paint) -> Iterator[str]:

@@ -18,6 +18,7 @@ from skillpm.operations.context.scope_permissions import load_manifest
 from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.discover import discover
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
+from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.inspect.list import list_skills
 from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.registry.card import Card
@@ -39,6 +40,8 @@ def check_links(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
         yield from _check_unlinked_skills(scope, doctor.settings)
         for lost in find_lost_skills(scope, doctor.settings, _linked_agents(doctor, scope)):
             yield Diagnostic(message=str(lost), where=scope.layout.directory, is_note=True)
+        for message in find_cut_listings(scope, doctor.settings, _linked_agents(doctor, scope)):
+            yield Diagnostic(message=message, where=scope.layout.directory, is_note=True)
     if is_change_pending(scope.layout) or is_held(scope.layout.lock):
         return  # incomplete copies belong to the change in progress
     for path in find_partial_copies(scope, doctor.settings):

@@ -1,0 +1,60 @@
+"""What of the descriptions of skills a host really gives to the model."""
+
+from collections.abc import Collection, Iterator
+
+from skillpm.agent_hosts.listing_budget import ListedByHost, apply_listing_budget
+from skillpm.agent_hosts.profiles import list_profile_ids, load_profile
+from skillpm.core.values import Value
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.discover import discover, read_user_config
+from skillpm.operations.serve import Viewer, make_service
+from skillpm.settings import Settings
+
+MAX_NAMES = 5
+
+
+class HostListing(Value):
+    """The list of skills that a host gives to the model; `has_limit` if it is known to cut long ones."""
+
+    agent: str
+    has_limit: bool
+    skills: tuple[ListedByHost, ...]
+
+    @property
+    def cut(self) -> tuple[ListedByHost, ...]:
+        """The skills of which the model does not get the whole description."""
+        return tuple(skill for skill in self.skills if skill.is_cut)
+
+    @property
+    def summary(self) -> str:
+        """One line about what is cut; empty if nothing is."""
+        if not self.cut:
+            return ""
+        names = ", ".join(skill.name for skill in self.cut[:MAX_NAMES])
+        more = f" and {len(self.cut) - MAX_NAMES} more" if len(self.cut) > MAX_NAMES else ""
+        dropped = sum(not skill.shown for skill in self.cut)
+        what = "shows only the names of" if dropped == len(self.cut) else "cuts the descriptions of"
+        return f"{self.agent} {what} {len(self.cut)} of {len(self.skills)} skills: {names}{more}"
+
+
+def read_host_listing(scope: Scope, settings: Settings, agent: str) -> HostListing:
+    """Return what a host shows of the skills that it sees from a scope. Raises `NotFoundError` for an unknown host."""
+    profile = load_profile(agent, read_user_config(settings).profiles)
+    order = {found.name: found.root for found in discover(agent, settings=settings).skills}
+    service = make_service(scope, settings, Viewer(host=agent))
+    shown = [(skill.name, skill.description) for skill in service.list() if skill.card.is_advertised]
+    shown.sort(key=lambda skill: (order.get(skill[0], 0), skill[0]))
+    if profile.listing is None:
+        whole = tuple(ListedByHost(name=name, length=len(text), shown=len(text)) for name, text in shown)
+        return HostListing(agent=agent, has_limit=False, skills=whole)
+    return HostListing(agent=agent, has_limit=True, skills=apply_listing_budget(shown, profile.listing))
+
+
+def find_cut_listings(scope: Scope, settings: Settings, agents: Collection[str]) -> Iterator[str]:
+    """Yield a line for each of these hosts that gives the model less than all descriptions."""
+    place = settings.replace(working_directory=scope.root)
+    for agent in agents:
+        if agent in list_profile_ids() and load_profile(agent).listing is not None:
+            summary = read_host_listing(scope, place, agent).summary
+            if summary:
+                yield f"{summary}; `skillpm list --tokens --agent {agent}{scope.flag}` lists them"
