@@ -175,7 +175,7 @@ def test_what_a_host_cuts_of_the_list_is_told(project: CommandSandbox) -> None:
         "skill-19 269 characters only its name",
     ]
     assert project.output("list", "--tokens", "--agent", "opencode").splitlines()[-1] == (
-        "! no limit of opencode is known; it sees 0 skills"
+        "! no limit of opencode is known; it sees 20 skills"
     )
     assert project.output("list", "--agent", "claude-code") == expected_output("""\
 ! error: --agent needs --tokens
