@@ -79,6 +79,7 @@ SECTIONS = {
         "enable": "Enable disabled skills.",
         "disable": "Disable skills without uninstalling them.",
         "discover": "Show which skills an agent host sees.",
+        "fit": "Choose the skills that an agent host lists by name.",
     },
     "Serve": {
         "load": "Print a skill as an agent receives it.",

@@ -8,6 +8,7 @@ from skillpm.core.values import Value
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.discover import discover, read_user_config
 from skillpm.operations.serve import Viewer, make_service
+from skillpm.serving.host_rules.claude_code import load_name_only
 from skillpm.settings import Settings
 
 MAX_NAMES = 5
@@ -19,11 +20,13 @@ class HostListing(Value):
     agent: str
     has_limit: bool
     skills: tuple[ListedByHost, ...]
+    # Those that the user's settings of the host list by name alone.
+    name_only: frozenset[str] = frozenset()
 
     @property
     def cut(self) -> tuple[ListedByHost, ...]:
         """The skills of which the model does not get the whole description."""
-        return tuple(skill for skill in self.skills if skill.is_cut)
+        return tuple(skill for skill in self.skills if skill.is_cut and skill.name not in self.name_only)
 
     @property
     def summary(self) -> str:
@@ -47,7 +50,13 @@ def read_host_listing(scope: Scope, settings: Settings, agent: str) -> HostListi
     if profile.listing is None:
         whole = tuple(ListedByHost(name=name, length=len(text), shown=len(text)) for name, text in shown)
         return HostListing(agent=agent, has_limit=False, skills=whole)
-    return HostListing(agent=agent, has_limit=True, skills=apply_listing_budget(shown, profile.listing))
+    name_only = frozenset(load_name_only(settings)) if agent == "claude-code" else frozenset[str]()
+    effective = [(name, "" if name in name_only else text) for name, text in shown]
+    lengths = {name: len(text) for name, text in shown}
+    listed = tuple(
+        skill.replace(length=lengths[skill.name]) for skill in apply_listing_budget(effective, profile.listing)
+    )
+    return HostListing(agent=agent, has_limit=True, skills=listed, name_only=name_only)
 
 
 def find_cut_listings(scope: Scope, settings: Settings, agents: Collection[str]) -> Iterator[str]:

@@ -115,6 +115,11 @@ class SkillService:
         return self._get_permissions().rules
 
     @property
+    def priority(self) -> Sequence[str]:
+        """Names and patterns of the skills that matter most, as the manifests declare them."""
+        return self._get_permissions().priority
+
+    @property
     def visible(self) -> Mapping[str, Card]:
         """The skills that permissions let an agent see, by name, sorted."""
         return self._visible_skills.cards
@@ -287,7 +292,7 @@ class SkillService:
         by_relevance = sort_by_relevance(
             skills,
             found=self.installed_search.search(task, ["some"]).cards if task else (),
-            priority=self._get_permissions().priority,
+            priority=self.priority,
             last_used=read_last_uses(self._cache_dir),
         )
         if budget is None:

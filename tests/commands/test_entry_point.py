@@ -7,7 +7,7 @@ import sys
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
-from skillpm.operations.mcp_hosts import MCP_HOSTS
+from skillpm.operations.mcp.hosts import MCP_HOSTS
 
 
 def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> None:

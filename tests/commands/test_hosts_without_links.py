@@ -182,3 +182,69 @@ def test_what_a_host_cuts_of_the_list_is_told(project: CommandSandbox) -> None:
 !   hint: `skillpm discover --agent ID` lists what a host sees
 [2]
 """)
+
+
+@pytest.fixture
+def crowded(project: CommandSandbox) -> CommandSandbox:
+    """Return a project with more skills than Claude Code has room for, the last of which matters most."""
+    for number in range(20):
+        name = f"skill-{number:02}"
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, f"Does {number}. " * 30)))
+    project.write("skills.json", '{"skills": {}, "agents": ["claude-code"], "priority": ["skill-19"]}')
+    project.run("sync", check=True)
+    project.run("load", "skill-17", check=True)
+    return project
+
+
+def test_fit_keeps_what_matters_most(crowded: CommandSandbox) -> None:
+    proposed = crowded.json_output("fit", "--agent", "claude-code")
+
+    assert (proposed["skills"], proposed["written"]) == (20, False)
+    assert {"skill-19", "skill-17"}.isdisjoint(proposed["nameOnly"])
+    assert not crowded.exists(".claude/settings.json")
+    assert crowded.run("fit", "--agent", "claude-code").stdout.split() == proposed["nameOnly"]
+
+    crowded.write(".claude/settings.json", '{\n  "model": "opus",\n  "skillOverrides": {"other": "off"}\n}\n')
+    written = crowded.json_output("fit", "--agent", "claude-code", "--write")
+
+    settings = crowded.read_json(".claude/settings.json")
+    assert written["written"]
+    assert settings["model"] == "opus"
+    assert settings["skillOverrides"] == {**dict.fromkeys(proposed["nameOnly"], "name-only"), "other": "off"}
+    assert crowded.json_output("list", "--tokens", "--agent", "claude-code")["cut"] == 0
+    assert crowded.json_output("fit", "--agent", "claude-code", "--write")["written"] is False
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ('{"skillOverrides": []}', "expected an object, got an array"),
+        ("{}  // mine\n", "invalid JSON: Extra data"),
+    ],
+)
+def test_settings_that_cannot_be_edited_stay(crowded: CommandSandbox, settings: str, message: str) -> None:
+    crowded.write(".claude/settings.json", settings)
+
+    result = crowded.run("fit", "--agent", "claude-code", "--write")
+
+    assert (result.code, message in result.stderr) == (1, True), result.stderr
+    assert crowded.read(".claude/settings.json") == settings
+
+
+def test_no_settings_outside_of_the_project_are_written(crowded: CommandSandbox) -> None:
+    target = crowded.home / "theirs.json"
+    target.write_text("{}")
+    (crowded.work / ".claude/settings.json").symlink_to(target)
+
+    result = crowded.run("fit", "--agent", "claude-code", "--write")
+
+    assert (result.code, target.read_text()) == (1, "{}")
+    assert "the settings are behind a link that points outside the project" in result.stderr
+
+
+def test_fit_knows_only_hosts_with_such_a_setting(crowded: CommandSandbox) -> None:
+    assert crowded.output("fit", "--agent", "codex") == expected_output("""\
+! error: codex has no setting for skills that are listed by name alone
+!   hint: `skillpm disable NAME --agent codex` hides a skill from it
+[2]
+""")

@@ -24,7 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from skillpm import open_service
-from skillpm.operations.mcp_hosts import MCP_HOSTS
+from skillpm.operations.mcp.hosts import MCP_HOSTS
 from skillpm.serving.mcp.server import (
     GetSkillParams,
     GetSkillResult,

@@ -19,7 +19,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from skillpm.operations.mcp_hosts import MCP_HOSTS, TOKEN_VARIABLE
+from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, style_option, viewer_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.mcp_hosts import MCP_HOSTS, TOKEN_VARIABLE
-from skillpm.operations.mcp_listener import Address, open_listener, parse_address, read_token
+from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
+from skillpm.operations.mcp.listener import Address, open_listener, parse_address, read_token
 from skillpm.serving.service import SkillService
 from skillpm.serving.token_budget import DESCRIPTION_BUDGET
 

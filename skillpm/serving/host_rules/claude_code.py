@@ -38,8 +38,22 @@ def find_claude_files(settings: Settings) -> Iterator[str]:
 
 def load_claude_layer(settings: Settings) -> Layer:
     """Return the rules. Raises `DocumentError` or `FileError` for a file that cannot be read."""
+    return build_claude_layer(_read_documents(settings))
+
+
+def load_name_only(settings: Settings) -> set[str]:
+    """Return the skills that the settings list by name alone. Raises as `load_claude_layer` does."""
+    overrides: dict[str, object] = {}
+    for document in _read_documents(settings):
+        overrides |= {
+            name: node.value for name, node in (document.get("skillOverrides") or document.with_value({})).items()
+        }
+    return {name for name, value in overrides.items() if value == "name-only"}
+
+
+def _read_documents(settings: Settings) -> list[JsonNode]:
     texts = ((path, read_text(path)) for path in find_claude_files(settings))
-    return build_claude_layer([parse_jsonc(text, path) for path, text in texts if text and text.strip()])
+    return [parse_jsonc(text, path) for path, text in texts if text and text.strip()]
 
 
 def build_claude_layer(documents: Iterable[JsonNode]) -> Layer:

@@ -10,7 +10,7 @@ from skillpm.core.values import Value
 from skillpm.errors import FileError, UsageError
 from skillpm.files import OS_ERROR_REASONS, translate_os_errors
 from skillpm.installer.skill_file import read_text_file
-from skillpm.operations.mcp_hosts import TOKEN_VARIABLE
+from skillpm.operations.mcp.hosts import TOKEN_VARIABLE
 from skillpm.settings import Settings
 
 MIN_TOKEN_LENGTH = 16  # characters; a shorter one could be guessed

@@ -1,0 +1,95 @@
+"""`fit`: choose which skills a host lists by name alone, so that the model gets all other descriptions whole."""
+
+import os
+import stat
+
+from skillpm.agent_hosts.profiles import load_profile
+from skillpm.core.decoder import parse_json
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, UsageError
+from skillpm.files import is_below, read_text, translate_os_errors, write_document
+from skillpm.formats.host_profile import ListingBudget
+from skillpm.formats.json_edit import set_members
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.host_listing import HostListing, read_host_listing
+from skillpm.operations.serve import Viewer, make_service
+from skillpm.registry.last_use import read_last_uses
+from skillpm.serving.relevance import sort_by_relevance
+from skillpm.settings import Settings
+
+FITTED_HOST = "claude-code"
+
+
+class FitResult(Value):
+    """What would be listed by name alone, or is now, and in which file it is written."""
+
+    agent: str
+    file: str
+    names: tuple[str, ...]
+    total: int
+    is_written: bool = False
+
+
+def fit(scope: Scope, settings: Settings, agent: str, *, write: bool = False) -> FitResult:
+    """Return the least relevant skills, by name: those without which all other descriptions reach the model.
+
+    With `write`, they become `name-only` in the settings of the host, of the project or the user; other overrides stay.
+    Raises `UsageError` for a host that has no such setting, and `DocumentError` for settings that cannot be edited.
+    """
+    if agent != FITTED_HOST:
+        raise UsageError(
+            f"{agent} has no setting for skills that are listed by name alone",
+            hint=f"`skillpm disable NAME --agent {agent}` hides a skill from it",
+        )
+    place = settings.replace(working_directory=scope.root)
+    listing, budget = read_host_listing(scope, place, agent), load_profile(agent).listing
+    file = _settings_file(scope, settings)
+    names = () if budget is None or not listing.cut else _choose(scope, place, listing, budget)
+    result = FitResult(agent=agent, file=file, names=names, total=len(listing.skills))
+    if not write or not names:
+        return result
+    _write_overrides(file, names, scope, settings)
+    return result.replace(is_written=True)
+
+
+def _choose(scope: Scope, settings: Settings, listing: HostListing, budget: ListingBudget) -> tuple[str, ...]:
+    """Return the skills to list by name, sorted: all that are left when the most relevant have their descriptions."""
+    service = make_service(scope, settings, Viewer(host=listing.agent))
+    lengths = {skill.name: min(skill.length, budget.description) for skill in listing.skills}
+    skills = [skill for skill in service.list() if skill.name in lengths and skill.name not in listing.name_only]
+    by_relevance = sort_by_relevance(
+        skills, found=(), priority=service.priority, last_used=read_last_uses(settings.cache_dir)
+    )
+    left = budget.total - sum(len(name) + budget.overhead for name in lengths)
+    chosen = []
+    for skill in by_relevance:
+        needed = lengths[skill.name] + len(": ")
+        if needed > left:
+            chosen.append(skill.name)
+        else:
+            left -= needed
+    return tuple(sorted(chosen))
+
+
+def _settings_file(scope: Scope, settings: Settings) -> str:
+    if scope.kind == "user":
+        folder = settings.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(settings.home, ".claude")
+    else:
+        folder = os.path.join(scope.root, ".claude")
+    return os.path.join(folder, "settings.json")
+
+
+def _write_overrides(file: str, names: tuple[str, ...], scope: Scope, settings: Settings) -> None:
+    if scope.kind != "user" and not is_below(os.path.realpath(file), os.path.realpath(scope.root)):
+        raise ConflictError("the settings are behind a link that points outside the project", where=file)
+    old = read_text(file)
+    text = old if old and old.strip() else "{}\n"
+    # Strict: the editor knows no comments.
+    overrides = parse_json(text, file).get("skillOverrides")
+    if overrides is not None:
+        overrides.items()
+    new = set_members(text, ("skillOverrides",), dict.fromkeys(names, "name-only"))
+    with translate_os_errors("write the settings of the host", file):
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        mode = stat.S_IMODE(os.stat(file).st_mode) if old is not None else 0o644
+        write_document(file, new.encode(), fsync=settings.fsync, mode=mode, follow_links=True)
