@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from skillpm.agent_hosts.known_agents import agent_folder, find_agents
+from skillpm.agent_hosts.layouts import SKILL_FILE
 from skillpm.agent_hosts.profiles import list_profile_ids
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -34,28 +35,36 @@ def find_lost_skills(scope: Scope, settings: Settings, agents: Collection[str]) 
     Only for hosts whose rules are known (`profiles/hosts`).
     """
     receipt, heads, profiles = load_receipt(scope.layout), HeadCache(), list_profile_ids()
+    paths = scope.link_folders(settings)
+    linked_names = {os.path.realpath(paths.path(folder)): names for folder, names in receipt.links.items()}
     for agent in find_agents(agent for agent in agents if agent in profiles):
         folder = agent_folder(agent, scope.kind, settings)
-        linked = receipt.links.get(folder or "", {})
-        if folder is None or not linked:
+        if folder is None or not receipt.links.get(folder):
             continue
-        base = os.path.join(os.path.realpath(scope.link_folders(settings).path(folder)), "")
+        base = os.path.realpath(paths.path(folder))
         found = discover(agent.id, directory=scope.root, user_only=scope.kind == "user", cache=heads, settings=settings)
-        reasons = {_skill_name(warning.path, base): warning.message for warning in reversed(found.warnings)}
-        reasons |= {_skill_name(it.path, base): f"it loads {sanitize(it.winner)} instead" for it in found.shadowed}
-        seen = {_skill_name(skill.path, base) for skill in found.skills} | {
-            _skill_name(it.path, base) for it in found.again
+        reasons = {_locate(warning.path): warning.message for warning in reversed(found.warnings)}
+        reasons |= {
+            _locate(it.path): f"it loads those of the same name in {sanitize(_folder_of(it.winner))}"
+            for it in found.shadowed
         }
+        # What hides a skill may be a link or copy of the same skill, for another host.
+        locations = map(_locate, [*(skill.path for skill in found.skills), *(it.path for it in found.again)])
+        seen = {name for parent, name in locations if name in linked_names.get(parent, ())}
         lost: dict[str, list[str]] = {}
-        for name in sorted(linked):
-            if name not in seen and name in reasons:
-                lost.setdefault(reasons[name], []).append(name)
+        for name in sorted(linked_names[base]):
+            if name not in seen and (base, name) in reasons:
+                lost.setdefault(reasons[base, name], []).append(name)
         yield from (LostSkills(agent=agent.id, names=tuple(names), reason=reason) for reason, names in lost.items())
 
 
-def _skill_name(path: str, base: str) -> str:
-    """Return the name of the skill in a folder of links that a path belongs to; empty if it is elsewhere."""
-    real = os.path.join(
-        os.path.realpath(os.path.dirname(os.path.dirname(path))), os.path.basename(os.path.dirname(path))
-    )
-    return os.path.basename(real) if real.startswith(base) else ""
+def _folder_of(path: str) -> str:
+    """Return the folder that holds a skill: a folder with SKILL.md, or a flat file."""
+    folder, file = os.path.split(path)
+    return os.path.dirname(folder) if file == SKILL_FILE else folder
+
+
+def _locate(path: str) -> tuple[str, str]:
+    """Return the real folder of links that a skill file belongs to, and the name of its skill there."""
+    folder, name = os.path.split(os.path.dirname(path))
+    return os.path.realpath(folder), name

@@ -145,6 +145,24 @@ def test_what_a_host_does_not_load_is_told_with_the_reason(project: CommandSandb
     assert [note for note in notes if "does not see" in note] == expected
 
 
+def test_a_copy_made_for_another_host_hides_nothing(project: CommandSandbox) -> None:
+    for name in ("one", "two", "three"):
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, "Does it.")))
+    project.run("registry", "build", check=True)
+    project.run("link", "brutus", check=True)
+
+    told = project.run("link", "opencode", check=True).stderr
+    assert "does not see" not in told
+
+    for name in ("one", "two"):
+        project.write_files(prefix_paths(f".opencode/skill/{name}", make_skill(name, "Is mine.")))
+
+    notes = [check["message"] for check in project.json_output("doctor")["checks"]]
+    assert [note for note in notes if "does not see" in note] == [
+        "brutus does not see one, two: it loads those of the same name in WORK/.opencode/skill"
+    ]
+
+
 def test_a_link_to_the_folder_of_a_host_is_not_followed_by_it(linked: CommandSandbox, tmp_path: Path) -> None:
     os.rename(linked.work / ".glm/skills", tmp_path / "moved")
     (linked.work / ".glm/skills").symlink_to(tmp_path / "moved")
