@@ -7,11 +7,17 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import one_line
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.searched_catalog import CatalogEntry
+from skillpm.indexes.search.body_index import BodyIndex, SkillText
 from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, parse_query
 from skillpm.indexes.search.strategies import UNLIMITED, Catalog, find_matches
+from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.skill_search import search_text
+from skillpm.skillmd.head import HEAD_SIZE, extract_frontmatter
+
+MAX_BODY_LENGTH = 20_000  # bytes of one skill
+MAX_TOTAL_LENGTH = 8_000_000  # of all, so that ten thousand skills are indexed in a second
 
 
 class FoundCards(Value):
@@ -30,8 +36,16 @@ class InstalledSearch:
         self.catalog = Catalog(
             database=build_in_memory(map(_catalog_entry, self._cards.values())),
             texts={name: search_text(card) for name, card in self._cards.items()},
+            open_bodies=self._open_bodies,
         )
+        self._bodies: BodyIndex | None = None
         self._lock = threading.Lock()
+
+    def _open_bodies(self) -> BodyIndex:
+        if self._bodies is None:
+            length = min(MAX_BODY_LENGTH, MAX_TOTAL_LENGTH // max(len(self._cards), 1))
+            self._bodies = BodyIndex(_read_text(card, length) for card in self._cards.values())
+        return self._bodies
 
     def search(self, text: str, kinds: Iterable[MatchKind] = MATCH_KINDS) -> FoundCards:
         """Return what the first kind of match that finds anything finds."""
@@ -43,6 +57,17 @@ class InstalledSearch:
                     cards = tuple(self._cards[hit.entry.name] for hit in matches.hits.best)
                     return FoundCards(cards=cards, kind=kind, corrections=matches.corrections)
         return FoundCards()
+
+
+def _read_text(card: Card, length: int) -> SkillText:
+    """Return the text of a skill, with so much of its body; a file that cannot be read has none."""
+    try:
+        data, _ = read_regular_file(card.location, HEAD_SIZE + length)
+    except OSError:
+        data = b""
+    body = data[len(extract_frontmatter(data) or b"") :][:length].decode("utf-8", "replace")
+    labels = " ".join([card.category, *card.tags, *card.triggers])
+    return SkillText(name=card.name, labels=labels, description=one_line(card.description), body=body)
 
 
 def _catalog_entry(card: Card) -> CatalogEntry:

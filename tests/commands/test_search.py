@@ -592,3 +592,27 @@ def test_the_tool_says_how_its_results_match(project: CommandSandbox) -> None:
     assert first_line("pdf") == "Found 25 skill(s), the best 20:"
     assert first_line("raeds") == "Found 25 skill(s) with similar words, the best 20:"
     assert first_line("pdf opera") == "Found 25 skill(s) with some of these words, the best 20:"
+
+
+def test_a_task_in_the_words_of_a_user_finds_the_skill_whose_body_has_them(project: CommandSandbox) -> None:
+    bodies = {"brew": "Boil the kettle first.\n", "bake": "Heat the oven.\n", "hidden": "Boiling kettles.\n"}
+    for name, body in bodies.items():
+        project.write_files(prefix_paths(f".agent-skills/{name}", make_skill(name, "Makes it.", body=body)))
+    project.write("skills.json", '{"skills": {}, "permissions": {"hidden": "deny"}}')
+
+    assert names(project, "--installed", "my kettles never boil properly") == ["brew"]
+    # A word is searched in names, labels and descriptions first; one word alone is not searched in bodies unless
+    # nothing else has it.
+    assert names(project, "--installed", "kettle") == ["brew"]
+    assert project.json_output("search", "--installed", "kettle")["matched"] == "some"
+
+
+def test_an_edited_body_is_found_at_once(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".agent-skills/brew", make_skill("brew", "Makes it.", body="Old.\n")))
+    service = SkillService(Registry.load(project.work / ".agent-skills"))
+    assert service.search("samovar") == ()
+
+    project.write_files(prefix_paths(".agent-skills/brew", make_skill("brew", "Makes it.", body="A samovar.\n")))
+    service.list()  # which checks the files
+
+    assert [found.name for found in service.search("samovar")] == ["brew"]

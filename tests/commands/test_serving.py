@@ -261,7 +261,7 @@ def test_the_guide_says_of_every_command_whether_it_hides_denied_skills() -> Non
     )
 
     assert (hiding & naming, hiding | naming) == (set(), set(COMMANDS))
-    assert hiding == {"load", "use", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff"}
+    assert hiding == {"load", "use", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff", "fit"}
 
 
 @pytest.mark.slow

@@ -6,10 +6,12 @@ Shell, Python and MCP all search with these.
 from collections.abc import Callable, Mapping
 
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.indexes.search.body_index import BodyIndex
 from skillpm.indexes.search.full_text import TIER_STEM, Hit, Hits, SearchDatabase
 from skillpm.indexes.search.query import Corrections, MatchKind, Query
 
 UNLIMITED = 1_000_000
+MIN_CORRECTED_LENGTH = 5
 
 
 class Catalog(Value):
@@ -18,6 +20,8 @@ class Catalog(Value):
     database: SearchDatabase
     # Name -> text of each skill, if words should also be found within other words.
     texts: Mapping[str, str] = EMPTY_MAPPING
+    # Returns an index of whole skills, if there is one, for a search by some of the words.
+    open_bodies: Callable[[], BodyIndex] | None = None
 
 
 class Matches(Value):
@@ -36,7 +40,7 @@ def find_matches(
     database = catalog.database
     similar = database.suggest_words(query.words, is_hidden)
     if kind == "some":
-        return Matches(hits=database.search_any_word(query, limit, is_hidden, similar))
+        return Matches(hits=_match_any_word(catalog, query, limit, is_hidden, similar))
     hits = database.search_all_words(query, limit, is_hidden, similar) if similar else Hits()
     if not hits.total:
         return Matches(hits=hits)
@@ -46,6 +50,23 @@ def find_matches(
 
     used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in similar.items()}
     return Matches(hits=hits, corrections=used)
+
+
+def _match_any_word(
+    catalog: Catalog, query: Query, limit: int, is_hidden: Callable[[str], bool], similar: Corrections
+) -> Hits:
+    if catalog.open_bodies is None:
+        return catalog.database.search_any_word(query, limit, is_hidden, similar)
+    # A word that is nowhere may also be right, so only a near one is taken for it.
+    corrected = [
+        word
+        for typed, words in similar.items()
+        for word in words
+        if len(typed) >= MIN_CORRECTED_LENGTH and word[0] == typed[0]
+    ]
+    names = catalog.open_bodies().search([*query.words, *corrected], is_hidden)
+    best = tuple(Hit(entry=catalog.database.get_entry(name), tier=TIER_STEM) for name in names[:limit])
+    return Hits(best=best, total=len(names))
 
 
 def _match_all_words(catalog: Catalog, query: Query, limit: int, is_hidden: Callable[[str], bool]) -> Hits:
