@@ -17,6 +17,7 @@ PACKAGE_KINDS: tuple[PackageKind, ...] = ("env", "npm")
 # Agent Skills specification, "name": lower-case letters, digits and single hyphens, at most 64 characters.
 NAME_PATTERN = lazy_pattern(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 MAX_NAME_LENGTH = 64
+WORD = lazy_pattern(r"[a-z0-9]+", re.ASCII)
 # The file that makes a folder a skill. Some tools also read the lower-case name; where both exist, upper case wins.
 SKILL_FILE = "SKILL.md"
 SKILL_FILES = (SKILL_FILE, "skill.md")
@@ -57,7 +58,9 @@ def parse_skill_name(text: object, *, where: str = "") -> SkillName:
     if is_skill_name(text):
         return SkillName(str(text))
     message = f"invalid skill name `{sanitize(str(text), 80)}`"
-    hint = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
+    similar = "-".join(WORD.findall(str(text).casefold()))
+    example = similar if "-" in similar and is_skill_name(similar) else "code-review"
+    hint = f"use lower-case letters, digits and single hyphens, at most 64 characters, e.g. {example}"
     if where:
         raise DocumentError(message, where=where, hint=hint)
     raise UsageError(message, hint=hint)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MANIFEST = '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "URL", "path": "skills/pdf"}}}\n'
 BUNDLED = "api-design, claude-code, code-review, git-release, google-workspace, playwright-mcp, skill-creator, skillpm"
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
-NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. code-review"
+NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. bad-name"
 FIX = "fix the file by hand, or restore it from version control"
 ZEROS = "0" * 40
 A_PATH = (

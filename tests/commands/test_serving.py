@@ -94,6 +94,21 @@ def test_a_missing_skill_is_reported_with_similar_names(full: CommandSandbox, na
     assert full.output("load", name) == expected
 
 
+def test_a_text_is_cut_at_the_length_that_is_wanted(full: CommandSandbox) -> None:
+    whole = full.json_output("load", "pdf")
+    cut = full.json_output("load", "pdf", "--max-length", "2")
+
+    assert (whole["truncated"], cut["truncated"]) == (False, True)
+    assert "[... truncated ...]" in cut["text"]
+
+
+def test_the_paths_of_visible_skills_are_listed(full: CommandSandbox) -> None:
+    lines = full.output("list", "--path").splitlines()
+
+    assert "pdf\tWORK/.agent-skills/pdf/SKILL.md" in lines
+    assert all(line.count("\t") == 1 for line in lines)
+
+
 def test_the_events_of_the_service_are_shown_if_wanted(full: CommandSandbox) -> None:
     assert full.run("load", "pdf", "-v").stderr == "Loaded skill: pdf (mode full)\n"
     assert full.run("load", "pdf").stderr == ""

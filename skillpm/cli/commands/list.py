@@ -14,6 +14,7 @@ from skillpm.cli.text_layout import (
     display_width,
     truncate,
 )
+from skillpm.core.names import SKILL_FILE
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
@@ -40,6 +41,7 @@ MAX_MEMBERS = 12
 Examples:
   skillpm list           skills of this project, or of the user scope
   skillpm list -g        skills of the user scope
+  skillpm list --path    names and paths, separated by a tab
   skillpm list --tokens  token costs at start and when loaded
   skillpm list --tokens --agent claude-code   what a host cuts
   skillpm list --group review   skills of a group
@@ -47,10 +49,13 @@ Examples:
 )
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="List only this group (repeatable).")
 @click.option("--tokens", is_flag=True, help="Show approximate token costs.")
+@click.option("--path", "paths", is_flag=True, help="Print each skill's name and the path of its SKILL.md.")
 @click.option("--agent", metavar="ID", default="", help="With --tokens, what this agent host gives to the model.")
 @click.option("--all", "include_hidden", is_flag=True, help="Include skills that permissions hide.")
 @scope_options
-def command(call: Invocation, *, groups: tuple[str, ...], tokens: bool, agent: str, include_hidden: bool) -> None:
+def command(
+    call: Invocation, *, groups: tuple[str, ...], tokens: bool, paths: bool, agent: str, include_hidden: bool
+) -> None:
     """List installed skills: name, version, state, description."""
     scope = call.scope
     if agent:
@@ -64,6 +69,11 @@ def command(call: Invocation, *, groups: tuple[str, ...], tokens: bool, agent: s
 
         names = group_skills(read_project_files(scope, call.context), groups)
         listing = listing.replace(skills=tuple(skill for skill in listing.skills if skill.name in names), problems=())
+    if paths and not call.console.as_json:
+        shown = listing if include_hidden else filter_denied(listing, load_rules(scope, call.context.settings))[0]
+        lines = (f"{sanitize(skill.name, 64)}\t{sanitize(skill.path)}/{SKILL_FILE}" for skill in shown.skills)
+        call.console.print_raw("\n".join(lines))
+        return
     _print_listing(call, scope, listing, tokens=tokens, include_hidden=include_hidden)
     if not groups:
         prepare_list_answer(call, scope)

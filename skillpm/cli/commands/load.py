@@ -22,13 +22,20 @@ Examples:
 )
 @click.argument("name", help="The skill to load.")
 @click.argument("arguments", nargs=-1, metavar="[-- ARGS]...", help="Values for the skill's $ARGUMENTS, $0, $1 and on.")
+@click.option(
+    "--max-length", type=click.IntRange(1), metavar="N", help="Cut the text at N characters [default: 50000]."
+)
 @style_option
 @mode_option
 @viewer_options
-def command(call: Invocation, name: str, arguments: tuple[str, ...], style: str, mode: Mode | None) -> None:
+def command(
+    call: Invocation, name: str, arguments: tuple[str, ...], style: str, mode: Mode | None, max_length: int | None
+) -> None:
     """Print a skill as an agent receives it: instructions, folder and files. Nothing in it is executed."""
     try:
-        loaded = create_service(call, check_all=False).load(name, mode=mode, style=style, arguments=arguments or None)
+        service = create_service(call, check_all=False)
+        service.max_length = max_length or service.max_length
+        loaded = service.load(name, mode=mode, style=style, arguments=arguments or None)
     except NotFoundError as error:
         if is_only_spec(name):
             spec = quote(sanitize(name))
