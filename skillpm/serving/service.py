@@ -6,6 +6,7 @@ for its name does not reveal whether it exists.
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from skillpm.core.text import estimate_tokens, sanitize
@@ -88,11 +89,9 @@ class SkillService:
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
         self._get_permissions = permits or (lambda: fixed)
         self.style = find_renderer(style)
-        settings = current_settings()
-        self.environment = Environment(settings.environ if environ is None else environ)
+        self.environment = Environment(current_settings().environ if environ is None else environ)
         self.max_length = max_length
         self.budget = budget
-        self._cache_dir = settings.cache_dir
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
         self._visible_cache: VisibleSkills | None = None
@@ -366,6 +365,10 @@ class SkillService:
                 log_event("warning", "Skill file not found: %s", card.location)
             log_event("error", "Failed to load skill: %s: %s", card.name, error.message)
             raise
+
+    @cached_property
+    def _cache_dir(self) -> str:
+        return current_settings().cache_dir
 
     def _enable_command(self, name: str, visible: VisibleSkills) -> str:
         """Return the command that enables a skill that is not visible and not denied; empty if there is none."""

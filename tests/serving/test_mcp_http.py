@@ -147,8 +147,14 @@ def test_a_request_that_is_too_large_is_refused(world: Sandbox) -> None:
         (
             ["--http", EVERYWHERE],
             {},
-            "error: others can reach 0.0.0.0, so clients need a token\n"
-            "  hint: set SKILLPM_MCP_TOKEN or --token-file, or listen on 127.0.0.1\n",
+            "error: on 0.0.0.0, clients need a token\n"
+            "  hint: set SKILLPM_MCP_TOKEN or --token-file, or listen on 127.0.0.1, which only this machine reaches\n",
+        ),
+        (
+            ["--http", "127.0.0.2:0"],
+            {},
+            "error: on 127.0.0.2, clients need a token\n"
+            "  hint: set SKILLPM_MCP_TOKEN or --token-file, or listen on 127.0.0.1, which only this machine reaches\n",
         ),
         (
             ["--http", EVERYWHERE],
@@ -159,13 +165,13 @@ def test_a_request_that_is_too_large_is_refused(world: Sandbox) -> None:
         (
             ["--http", "evil.example:80"],
             {},
-            "error: `evil.example:80` is no address to listen on\n"
+            "error: `evil.example:80` is not an address to listen on\n"
             "  hint: for example 8790, 127.0.0.1:8790 or [::1]:8790\n",
         ),
         (
             ["--http", "65536"],
             {},
-            "error: `65536` is no address to listen on\n  hint: for example 8790, 127.0.0.1:8790 or [::1]:8790\n",
+            "error: `65536` is not an address to listen on\n  hint: for example 8790, 127.0.0.1:8790 or [::1]:8790\n",
         ),
         (["--token-file", "x"], {}, "error: --token-file needs --http\n  hint: run `skillpm mcp --help`\n"),
         (

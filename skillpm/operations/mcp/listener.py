@@ -5,6 +5,7 @@ import os
 import re
 import socket
 
+from skillpm.core.git_syntax import LOOPBACK
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FileError, UsageError
@@ -28,8 +29,8 @@ class Address(Value):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
-        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        """Whether only this machine reaches it, under a name that requests are checked against (DNS rebinding)."""
+        return self.host in LOOPBACK
 
     @property
     def url(self) -> str:
@@ -42,7 +43,7 @@ def parse_address(text: str) -> Address:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not PORT.fullmatch(port) or int(port) > MAX_PORT or not _is_host(host):
-        message = f"`{sanitize(text, 80)}` is no address to listen on"
+        message = f"`{sanitize(text, 80)}` is not an address to listen on"
         raise UsageError(message, hint="for example 8790, 127.0.0.1:8790 or [::1]:8790")
     return Address(host=host, port=int(port))
 
@@ -84,8 +85,8 @@ def open_listener(address: Address, *, has_token: bool) -> socket.socket:
     """
     if not address.is_loopback and not has_token:
         raise UsageError(
-            f"others can reach {sanitize(address.host)}, so clients need a token",
-            hint=f"set {TOKEN_VARIABLE} or --token-file, or listen on 127.0.0.1",
+            f"on {sanitize(address.host)}, clients need a token",
+            hint=f"set {TOKEN_VARIABLE} or --token-file, or listen on 127.0.0.1, which only this machine reaches",
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:

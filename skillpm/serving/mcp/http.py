@@ -17,11 +17,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from skillpm.core.git_syntax import LOOPBACK
 from skillpm.serving.mcp.server import SkillServer
 from skillpm.serving.service import SkillService
 
 PATH = "/mcp"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # A call of the tool has a few kilobytes; whoever sends more means harm.
 MAX_BODY = 1_000_000
 MAX_SESSIONS = 1_000
