@@ -44,6 +44,7 @@ def build_search_roots(
     `extra_paths` come before the host's own folders and are searched completely, hidden folders included. `user_only`
     leaves out the folders of the project.
     """
+    switch = _find_disabling_switch(config, settings)
     explicit = ProfileRoot(scope="explicit", paths=tuple(extra_paths), layout="tree", hidden=True)
     search_roots: list[SearchRoot] = []
     for root in (explicit, *profile.roots):
@@ -53,14 +54,14 @@ def build_search_roots(
             starts = [settings.working_directory]
         for start in starts:
             for template in root.paths:
-                search_roots.extend(_expand_root(template, start, root, profile, config, settings))
+                templates = config.additional_paths if template == ADDITIONAL_PATHS else (template,)
+                search_roots.extend(_expand_root(templates, start, root, profile, switch, settings))
     return _deduplicate(search_roots)
 
 
 def _expand_root(
-    template: str, start: str, root: ProfileRoot, profile: HostProfile, config: UserConfig, settings: Settings
+    templates: Sequence[str], start: str, root: ProfileRoot, profile: HostProfile, switch: str, settings: Settings
 ) -> list[SearchRoot]:
-    templates = config.additional_paths if template == ADDITIONAL_PATHS else (template,)
     roots = []
     for text in templates:
         path = expand_template(text, settings, home=profile.home, env=profile.env)
@@ -68,7 +69,7 @@ def _expand_root(
             continue
         path = os.path.normpath(os.path.join(start, path))
         label = text if root.scope == "project" else abbreviate_home(path, settings)
-        disabled_by = _find_disabling_switch(config, settings) if root.claude and ".claude" in text.split("/") else ""
+        disabled_by = switch if root.claude and ".claude" in text.split("/") else ""
         roots.append(
             SearchRoot(
                 path=path,
@@ -116,11 +117,11 @@ def _find_git_root(folder: str) -> str:
 
 
 def _find_disabling_switch(config: UserConfig, settings: Settings) -> str:
-    """Return the switch that turns Claude's folders off, if any. The environment overrides config.toml."""
+    """Return the switch that turns Claude's folders off, if any. The environment overrides the documents."""
     for name in ("SKILLPM_DISABLE_CLAUDE_PATHS", "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS"):
         if text := settings.environ.get(name, "").lower():
             return name if text in {"1", "true", "yes", "on"} else ""
-    return "disable-claude-paths" if config.disable_claude_paths else ""
+    return config.disable_claude_paths
 
 
 def _deduplicate(roots: list[SearchRoot]) -> tuple[SearchRoot, ...]:

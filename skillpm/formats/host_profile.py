@@ -85,6 +85,8 @@ class HostProfile(Value):
     # Values of `compatibility` that the host accepts.
     compatibility: tuple[str, ...] = ()
     listing: ListingBudget | None = None
+    # A YAML file in the working directory with the keys `skill.additional_paths` and `skill.disable_claude_paths`.
+    config: str = ""
     home: str = ""
     # Environment variable that moves `home`.
     env: str = ""
@@ -104,6 +106,7 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         "exactFileName",
         "listing",
         "compatibility",
+        "config",
         "home",
         "env",
         "sources",
@@ -121,6 +124,7 @@ def read_profile(node: JsonNode, name: str) -> HostProfile:
         describes_by_body=node.flag_or("describesByBody"),
         compatibility=node.texts_or_empty("compatibility"),
         listing=None if (listing := node.get("listing")) is None else _read_listing(listing),
+        config="" if (config := node.get("config")) is None else _read_path(config, "project"),
         home=node.text_or("home"),
         env=node.text_or("env"),
     )

@@ -20,7 +20,8 @@ class UserConfig(Value):
     """The settings for discovery."""
 
     skills_enabled: bool = True
-    disable_claude_paths: bool = False
+    # The setting that turns Claude's folders off; empty if they are on.
+    disable_claude_paths: str = ""
     # Folders to look in besides those of the host.
     additional_paths: tuple[str, ...] = ()
     # Hosts that the user defines.
@@ -35,7 +36,7 @@ def read_config(text: str, file: str) -> UserConfig:
     paths = discovery.get("additional-paths")
     return UserConfig(
         skills_enabled=skills.flag_or("enabled", default=True),
-        disable_claude_paths=discovery.flag_or("disable-claude-paths"),
+        disable_claude_paths="disable-claude-paths" if discovery.flag_or("disable-claude-paths") else "",
         additional_paths=() if paths is None else tuple(part.path() for part in paths.elements()),
         profiles=tuple(read_profile(node, name) for name, node in profiles.items()),
     )

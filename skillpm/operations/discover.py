@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 
 from skillpm.agent_hosts.discovery import Discovery, DiscoveryWarning, scan_roots
+from skillpm.agent_hosts.host_config import load_host_config
 from skillpm.agent_hosts.profiles import load_profile
 from skillpm.agent_hosts.roots import build_search_roots
 from skillpm.core.text import sanitize
@@ -43,9 +44,26 @@ def discover(
         file = os.path.join(settings.config_dir, CONFIG_FILE)
         warning = DiscoveryWarning(file, "skills are turned off: `enabled = false` in `[skills]`")
         return Discovery(agent=profile.id, about=profile.about, warnings=(warning,))
+    warnings: tuple[DiscoveryWarning, ...] = ()
+    if profile.config and not user_only:
+        config, warnings = _add_host_config(config, profile.config, settings)
     extra = [os.fspath(path) for path in paths]
     roots = build_search_roots(profile, config, settings, extra_paths=extra, user_only=user_only)
-    return scan_roots(profile, roots, HeadCache() if cache is None else cache)
+    found = scan_roots(profile, roots, HeadCache() if cache is None else cache)
+    return found.replace(warnings=(*warnings, *found.warnings))
+
+
+def _add_host_config(
+    config: UserConfig, name: str, settings: Settings
+) -> tuple[UserConfig, tuple[DiscoveryWarning, ...]]:
+    """Return the user's settings with those of a host's configuration in the project, and what is wrong with these."""
+    file = os.path.join(settings.working_directory, name)
+    host_config = load_host_config(file, settings, config.additional_paths)
+    merged = config.replace(
+        additional_paths=(*config.additional_paths, *host_config.additional_paths),
+        disable_claude_paths=config.disable_claude_paths or (name if host_config.disables_claude_paths else ""),
+    )
+    return merged, tuple(DiscoveryWarning(file, message) for message in host_config.warnings)
 
 
 def read_user_config(settings: Settings) -> UserConfig:

@@ -142,6 +142,35 @@ it searches these folders; the first skill with a name is used:
 """)
 
 
+def test_the_configuration_of_a_host_applies_to_what_is_served(scene: CommandSandbox) -> None:
+    """BRUTUS's `.opencode/config.yaml`; a folder outside the project is reported and not served."""
+    scene.write_files(prefix_paths("team/pdf", make_skill("pdf", "Reads.")))
+    scene.write_files(prefix_paths(".claude/skills/docx", make_skill("docx", "Writes.")))
+    scene.write_files(prefix_paths("../shared/secret", make_skill("secret", "Knows.")))
+    paths = f"[team, {scene.root}/shared]"
+    scene.write(".opencode/config.yaml", f"skill:\n  disable_claude_paths: true\n  additional_paths: {paths}\n")
+
+    assert scene.output("discover", "--agent", "brutus") == expected_output("""\
+brutus sees 1 skill from WORK
+(BRUTUS: Claude's folders, then OpenCode's, each in the working directory before
+the user's)
+
+it searches these folders; the first skill with a name is used:
+   1 explicit team            1 skill
+   2 project  .claude/skills  disabled by .opencode/config.yaml
+     missing: ~/.claude/skills, .opencode/skill, .opencode/skills,
+     ~/.config/opencode/skill
+
+team (explicit)
+  pdf  Reads.
+! warning: .opencode/config.yaml: skill.additional_paths.1: ROOT/shared is outside the project; to search it, add it \
+to `additional-paths` in config.toml
+""")
+    assert scene.output("load", "pdf", "--host", "brutus", "--style", "brutus").startswith("## Skill: pdf\n")
+    for name in ("docx", "secret"):
+        assert scene.run("load", name, "--host", "brutus").code == 1
+
+
 def test_errors_have_a_hint(host: CommandSandbox) -> None:
     assert host.output("discover", "--agent", "claude") == expected_output("""\
 ! error: unknown agent `claude`

@@ -290,6 +290,11 @@ TESTS = {
         f"{LINKS}a_home_directory_that_is_a_repository",
     ],
     "In your own skills directory": [f"{LINKS}links_in_the_users_own_skills_directory"],
+    "A host's configuration in a checkout": [
+        "agent_hosts/test_host_config.py::test_additional_paths_of_the_project",
+        "agent_hosts/test_host_config.py::test_a_project_cannot_name_a_folder_outside",
+        "agent_hosts/test_host_config.py::test_a_folder_that_the_user_permits",
+    ],
     # What is served to an agent
     "The text of a skill comes": [f"{SERVED}no_skill_breaks_out"],
     "What `load`, `prompt`": [f"{SERVED}no_skill_breaks_out", f"{SERVED}no_body_moves_the_cursor"],
