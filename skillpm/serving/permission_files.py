@@ -1,4 +1,4 @@
-"""Parse permission rules from the user's `config.toml`, a manifest, and GLM's configuration. Pure."""
+"""Parse permission rules from the user's `config.toml` and a manifest. Pure."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -50,12 +50,6 @@ def parse_enabled_rule(config: JsonNode) -> Layer:
     if skills is None or skills.flag_or("enabled", default=True):
         return ()
     return (Rule(pattern="*", action="deny", where=skills.require("enabled").where),)
-
-
-def parse_glm_rules(config: Any, file: str) -> Layer:
-    """Return the rules of GLM's configuration: the table `[skill_permissions]`, in which order is irrelevant."""
-    rules = config.get("skill_permissions", {}) if isinstance(config, dict) else {}
-    return build_unordered_rules(_check_table(rules, f"{file}: skill_permissions"), f"{file}: skill_permissions")
 
 
 def _check_table(value: Any, where: str) -> dict[str, str]:

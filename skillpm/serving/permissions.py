@@ -118,19 +118,6 @@ def build_unordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
     return tuple(sorted(build_ordered_rules(rules, where), key=_specificity_key))
 
 
-def rules_from_lists(
-    allowed: Iterable[str] = (), denied: Iterable[str] = (), permissions: Mapping[str, str] | None = None
-) -> Rules:
-    """Return the rules for an agent's lists: denied skills, and, if `allowed` is not empty, only those allowed.
-
-    `permissions` are further rules, unordered. Denied skills are denied whatever the others say.
-    """
-    allowed_names = tuple(allowed)
-    allow_layer = build_ordered_rules({"*": "deny", **dict.fromkeys(allowed_names, "allow")}) if allowed_names else ()
-    deny_layer = build_ordered_rules(dict.fromkeys(denied, "deny"))
-    return Rules().with_layer(allow_layer).with_layer(build_unordered_rules(permissions or {})).with_layer(deny_layer)
-
-
 def _specificity_key(rule: Rule) -> tuple[bool, int, int, int, str]:
     literal = rule.pattern.replace("*", "").replace("?", "")
     is_exact = literal == rule.pattern

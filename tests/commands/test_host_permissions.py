@@ -154,6 +154,21 @@ title, summary, team/lead
             "settings.local.json\n",
         ),
         ("glm", "../home/.glm/config.toml", "a = 1\nb\n", "invalid TOML: ", "/.glm/config.toml:2:2\n"),
+        ("glm", "../home/.glm/config.toml", "deniedSkills = 'y'", "expected an array, got ", ": deniedSkills\n"),
+        (
+            "glm",
+            "../home/.glm/config.toml",
+            "agents.plan.allowedSkills = [1]\nagents.build = 1",
+            "expected an object, got 1",
+            ": agents.build\n",
+        ),
+        (
+            "glm",
+            "../home/.glm/config.toml",
+            "skills.skill_permissions.y = 'maybe'",
+            'expected allow, ask or deny, got "maybe"',
+            ": skills.skill_permissions.y\n",
+        ),
     ],
 )
 def test_a_rule_file_that_cannot_be_read_denies_everything(
@@ -191,6 +206,12 @@ def test_folders_of_agents_that_never_end_are_refused(repository: CommandSandbox
             "permissions.deny.0",
         ),
         ("glm", "../home/.glm/config.toml", '[skill_permissions]\nx = "deny"\n', "skill_permissions.x"),
+        ("glm", "../home/.glm/config.toml", '[skills.skill_permissions]\n"?" = "deny"\n', "skills.skill_permissions.?"),
+        ("glm", "../home/.glm/config.toml", '[behavior.skill_permissions]\nx="deny"\n', "behavior.skill_permissions.x"),
+        ("glm", "../home/.glm/config.toml", 'deniedSkills = ["y", "x"]\n', "deniedSkills.1"),
+        ("glm", "../home/.glm/config.toml", 'allowedSkills = ["y"]\n', "allowedSkills"),
+        ("glm", "../home/.glm/config.toml", '[skillPermissions]\nx = "deny"\n', "skillPermissions.x"),
+        ("glm", "../home/.glm/config.toml", '[agents.build]\ndeniedSkills = ["x"]\n', "agents.build.deniedSkills.0"),
         ("glm", "../home/.glm/config.toml", "[skills]\nenabled = false\n", "skills.enabled"),
     ],
 )
@@ -212,6 +233,15 @@ def test_claude_code_moved_its_settings(repository: CommandSandbox) -> None:
     assert load(repository, "claude-code", CLAUDE_CONFIG_DIR=f"{repository.root}/elsewhere") == denied_by(
         "ROOT/elsewhere/settings.json: permissions.deny.0"
     )
+
+
+def test_a_profile_may_be_an_agent_of_glm(repository: CommandSandbox) -> None:
+    """Without one, the lists of its default agent, `build`, apply."""
+    repository.write("../home/.glm/config.toml", '[agents.plan]\nallowedSkills = ["y"]\n[agents.build]\n')
+
+    assert "\nDo it well." in load(repository, "glm")
+    assert load(repository, "glm", "--profile", "plan") == denied_by("HOME/.glm/config.toml: agents.plan.allowedSkills")
+    assert load(repository, "glm", "--profile", "paln").startswith("! error: unknown profile `paln`\n")
 
 
 def test_a_new_rule_file_applies_at_once(repository: CommandSandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from kit import Sandbox, prefix_paths
 from seeds.world import SeedWorkspace
 
 from skillpm import Rules
-from skillpm.serving.permission_files import parse_glm_rules
-from skillpm.serving.permissions import rules_from_lists
+from skillpm.core.decoder import JsonNode
+from skillpm.serving.host_rules.glm import parse_glm_layers
 
 # Its example skills, as they stand in "Create Example Skills".
 CODE_REVIEW = """\
@@ -36,6 +36,11 @@ compatibility: glm-cli
 - Analyze git history since last release
 """
 CONFIGURED = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
+
+
+def rules_of(**config: object) -> Rules:
+    """Return the rules of GLM's configuration."""
+    return Rules(layers=parse_glm_layers(JsonNode(config, "config.toml")))
 
 
 @pytest.fixture
@@ -107,13 +112,13 @@ def test_no_skills(world: SeedWorkspace) -> None:
 
 
 def test_permission_system_controls_skill_access(glm: SeedWorkspace) -> None:
-    rules = Rules(layers=(parse_glm_rules({"skill_permissions": CONFIGURED}, "config.toml"),))
+    rules = rules_of(skill_permissions=CONFIGURED)
     words = [rules.decide(name).action for name in ("git-release", "experimental-x", "other")]
     assert words == ["allow", "ask", "allow"]
 
-    denied = glm.create_service("glm", rules=rules_from_lists(denied=["git-release"]))
+    denied = glm.create_service("glm", rules=rules_of(deniedSkills=["git-release"]))
     assert denied.call({"name": "git-release"}).text == "Error: Skill 'git-release' is not allowed by permissions"
-    only = glm.create_service("glm", rules=rules_from_lists(allowed=["git-release"]))
+    only = glm.create_service("glm", rules=rules_of(allowedSkills=["git-release"]))
     assert list(only.visible) == ["git-release"]
 
 

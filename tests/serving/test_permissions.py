@@ -2,15 +2,16 @@
 
 import pytest
 
+from skillpm.core.decoder import JsonNode
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.serving.permission_files import parse_config_rules, parse_glm_rules
+from skillpm.serving.host_rules.glm import parse_glm_layers
+from skillpm.serving.permission_files import parse_config_rules
 from skillpm.serving.permissions import (
     Action,
     Layer,
     Rules,
     build_ordered_rules,
     build_unordered_rules,
-    rules_from_lists,
 )
 
 GLM = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
@@ -19,6 +20,11 @@ OPENCODE = {"code-review": "allow", "deploy-*": "deny"}
 
 def of(*layers: Layer) -> Rules:
     return Rules(layers=layers)
+
+
+def glm(agent: str = "", **config: object) -> Rules:
+    """Return the rules of GLM's configuration for an agent."""
+    return of(*parse_glm_layers(JsonNode(config, "config.toml"), agent))
 
 
 CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
@@ -73,18 +79,34 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
     ),
     "matching is case-sensitive": (of(build_ordered_rules({"Deploy": "deny"})), {"Deploy": "deny", "deploy": "allow"}),
     "an allow list leaves out the rest": (
-        rules_from_lists(allowed=["pdf", "docx"]),
+        glm(allowedSkills=["pdf", "docx"]),
         {"pdf": "allow", "docx": "allow", "xlsx": "deny"},
     ),
     "a deny list beats the allow list": (
-        rules_from_lists(allowed=["pdf", "docx"], denied=["pdf"]),
+        glm(allowedSkills=["pdf", "docx"], deniedSkills=["pdf"]),
         {"pdf": "deny", "docx": "allow", "xlsx": "deny"},
     ),
     "lists and rules: the strictest": (
-        rules_from_lists(allowed=["pdf", "docx"], denied=["docx"], permissions={"pdf": "ask", "xlsx": "allow"}),
+        glm(
+            allowedSkills=["pdf", "docx"], deniedSkills=["docx"], skillPermissions={"pdf": "ask", "xlsx": "allow"},
+        ),
         {"pdf": "ask", "docx": "deny", "xlsx": "deny"},
     ),
-    "no lists": (rules_from_lists(), {"pdf": "allow"}),
+    "no lists": (glm(), {"pdf": "allow"}),
+    "empty lists": (glm(allowedSkills=[], deniedSkills=[], skillPermissions={}), {"pdf": "allow"}),
+    "the lists of an agent, beside those of all": (
+        glm(
+            "plan", deniedSkills=["x"], agents={"plan": {"allowedSkills": ["a", "x"]}, "build": {"deniedSkills": ["a"]}}
+        ),
+        {"a": "allow", "b": "deny", "x": "deny"},
+    ),
+    "without an agent, the lists of GLM's default agent": (
+        glm(agents={"plan": {"allowedSkills": ["pdf"]}, "build": {"deniedSkills": ["pdf"]}}),
+        {"pdf": "deny", "docx": "allow"},
+    ),
+    "an agent without lists has those of the default agent": (
+        glm("other", agents={"build": {"deniedSkills": ["pdf"]}}), {"pdf": "deny", "docx": "allow"},
+    ),
     "the strictest document wins, whichever comes first": (
         of(build_ordered_rules({"*": "ask"}), build_ordered_rules({"pdf": "allow", "docx": "deny"})),
         {"pdf": "ask", "docx": "deny", "xlsx": "ask"},
@@ -105,8 +127,26 @@ CASES: dict[str, tuple[Rules, dict[str, Action]]] = {
                         "config.toml", "plan")),
         {"deploy-prod": "ask"},
     ),
-    "GLM's file": (
-        of(parse_glm_rules({"skill_permissions": GLM}, "config.toml")), {"experimental-x": "ask", "x": "allow"},
+    "GLM's table": (glm(skill_permissions=GLM), {"experimental-x": "ask", "x": "allow"}),
+    "GLM's table, where the documentation of its code has it": (
+        glm(skills={"skill_permissions": GLM | {"pdf": "deny"}}),
+        {"experimental-x": "ask", "x": "allow", "pdf": "deny"},
+    ),
+    "the strictest of GLM's tables": (
+        glm(skill_permissions={"*": "ask"}, skills={"skill_permissions": {"pdf": "deny"}}), {"pdf": "deny", "x": "ask"},
+    ),
+    "GLM's list of patterns: what it does not name is allowed": (
+        glm(behavior={"skill_permissions": ["git-*"]}), {"git-release": "allow", "pdf": "allow"},
+    ),
+    "GLM's list of patterns: only the pattern `deny` denies, after no other": (
+        glm(behavior={"skill_permissions": ["deny"]}), {"deny": "deny", "pdf": "allow"},
+    ),
+    "GLM's list of patterns: the first match applies": (
+        glm(behavior={"skill_permissions": ["*", "deny"]}), {"deny": "allow", "pdf": "allow"},
+    ),
+    "a table in the place of that list": (
+        glm(behavior={"skill_permissions": {"git-*": "deny", "git-release": "allow"}}),
+        {"git-x": "deny", "git-release": "allow", "pdf": "allow"},
     ),
 }  # fmt: skip
 ROWS = [(case, name, action) for case, (_, names) in CASES.items() for name, action in names.items()]

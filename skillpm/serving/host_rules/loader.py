@@ -6,7 +6,7 @@ from collections.abc import Collection
 from skillpm.core.decoder import parse_toml
 from skillpm.core.values import Value
 from skillpm.files import read_text
-from skillpm.serving.permission_files import parse_enabled_rule, parse_glm_rules
+from skillpm.serving.permission_files import parse_enabled_rule
 from skillpm.serving.permissions import Layer
 from skillpm.settings import Settings
 
@@ -47,9 +47,12 @@ def load_host_rules(host: str, settings: Settings, agent: str = "") -> HostRules
 
         return HostRules(layers=(load_claude_layer(settings),))
     if host == "glm":
+        from skillpm.serving.host_rules.glm import list_glm_agents, parse_glm_layers  # noqa: PLC0415
+
         file = _glm_file(settings)
         document = parse_toml(read_text(file) or "", file)
-        return HostRules(layers=(parse_glm_rules(document.value, file), parse_enabled_rule(document)))
+        layers = (*parse_glm_layers(document, agent), parse_enabled_rule(document))
+        return HostRules(layers=layers, agents=list_glm_agents(document))
     return HostRules()
 
 
