@@ -44,6 +44,10 @@ COMMANDS = {
 PINNED = "skills.lock pins every skill; to stay at a tag or commit, run `skillpm install OWNER/REPO#REF@SKILL`"
 _UPGRADE = "upgrade skillpm with the tool that installed it: pip install --upgrade agent-skillpm"
 RESTORE_LOCK = "restore skills.lock (`git checkout REV -- skills.json skills.lock`), then run `skillpm sync`"
+_SKILL = (
+    "run `skillpm list` (`skillpm list --path`: with paths), `skillpm show NAME` for details of one skill, or "
+    "`skillpm load NAME` for its text"
+)
 # For commands that no single one of ours replaces.
 COMMAND_HINTS = {
     "pin": PINNED,
@@ -51,8 +55,9 @@ COMMAND_HINTS = {
     "rollback": RESTORE_LOCK,
     "undo": RESTORE_LOCK,
     "downgrade": RESTORE_LOCK,
-    "experimental_sync": "skills in node_modules are not supported; `skillpm install ./node_modules/PACKAGE/SKILL` "
-    "installs one",
+    "experimental_sync": "run `skillpm install npm:PACKAGE` for the skills of a package in node_modules",
+    "skill": _SKILL,
+    "skills": _SKILL,
     "self": _UPGRADE,
     "self-update": _UPGRADE,
     "login": "skillpm uses git's credentials, or GITHUB_TOKEN or GITLAB_TOKEN from the environment",

@@ -16,6 +16,10 @@ def commands_in(hint: str) -> list[str]:
     return [line.partition(" | ")[0] for line in re.findall(r"`skillpm (?:-C DIR )?([a-z][^`]*)`", hint)]
 
 
+SKILL = (
+    "run `skillpm list` (`skillpm list --path`: with paths), `skillpm show NAME` for details of one skill, or "
+    "`skillpm load NAME` for its text"
+)
 HINTED = {line for hint in [*COMMAND_HINTS.values(), *OPTION_HINTS.values()] for line in commands_in(hint)}
 
 
@@ -40,6 +44,10 @@ def test_every_suggested_command_exists(command_line: str) -> None:
             ["pin", "pdf"],
             "skills.lock pins every skill; to stay at a tag or commit, run `skillpm install OWNER/REPO#REF@SKILL`",
         ),
+        (["skill", "--list"], SKILL),
+        (["skill", "-l", "--path"], SKILL),
+        (["skill", "code-review"], SKILL),
+        (["skills"], SKILL),
         (
             ["rollback"],
             "restore skills.lock (`git checkout REV -- skills.json skills.lock`), then run `skillpm sync`",
