@@ -109,7 +109,8 @@ class Scanner:
         if head.dialect and head.dialect not in self.profile.frontmatter:
             head = EMPTY_HEAD._replace(problem=f"its frontmatter is {head.dialect.upper()}")
         elif refused := sorted(head.flaws.intersection(self.profile.refuses)):
-            head = EMPTY_HEAD._replace(problem=FLAWS[refused[0]])
+            fault = f": {head.yaml_error}" if refused[0] == "invalid" else ""
+            head = EMPTY_HEAD._replace(problem=FLAWS[refused[0]] + fault)
         for key in self.profile.requires:
             if not getattr(head, key):
                 reason = f" ({head.problem})" if head.problem else ""  # which may be why it is missing

@@ -35,6 +35,8 @@ class SkillHead(NamedTuple):
     # not valid even with all values in quotes that contain a colon (`invalid`), a name or description that is no text
     # (`untyped`).
     flaws: frozenset[str] = frozenset()
+    # What the YAML parser says about the flaw `invalid`, with the line.
+    yaml_error: str = ""
 
 
 def extract_frontmatter(data: bytes) -> bytes | None:
@@ -51,7 +53,10 @@ def read_head(data: bytes) -> SkillHead:
     front = read_frontmatter(decode_text(data))
     name, description, compatibility = (_to_line(front.values.get(key)) for key in SkillHead._fields[:3])
     problem = next((f"line {finding.line}: {finding.message}" for finding in front.findings), "")
-    return SkillHead(name, description, compatibility, problem, front.dialect, frozenset(_find_flaws(data, front)))
+    flaws = frozenset(_find_flaws(data, front))
+    yaml_error = _find_yaml_error(data, front)
+    flaws = flaws | {"invalid"} if yaml_error else flaws
+    return SkillHead(name, description, compatibility, problem, front.dialect, flaws, yaml_error)
 
 
 def _find_flaws(data: bytes, front: Frontmatter) -> Iterator[str]:
@@ -61,19 +66,23 @@ def _find_flaws(data: bytes, front: Frontmatter) -> Iterator[str]:
         yield "leading-blank"
     if any(key in front.values and not isinstance(front.values[key], str) for key in ("name", "description")):
         yield "untyped"
-    if front.findings and front.dialect == "yaml" and not _is_valid_when_quoted(decode_text(data), front):
-        yield "invalid"
 
 
-def _is_valid_when_quoted(text: str, front: Frontmatter) -> bool:
-    """Return whether the frontmatter is YAML once values with a colon are quoted, as some hosts do."""
-    lines = text.lstrip().splitlines()[1 : front.body_line - 2]
-    quoted = (COLON_VALUE.sub(lambda match: f"{match[1]}: |\n  {match[2]}", line) for line in lines)
+def _find_yaml_error(data: bytes, front: Frontmatter) -> str:
+    """Return why frontmatter is no YAML even with values quoted that have a colon, as some hosts do; else nothing."""
+    if not front.findings or front.dialect != "yaml":
+        return ""
+    text = decode_text(data)
+    first = text[: len(text) - len(text.lstrip())].count("\n") + 2
+    lines = text.lstrip().splitlines()[1 : front.body_line - first]
+    quoted = [COLON_VALUE.sub(lambda match: f"{match[1]}: |\n  {match[2]}", line) for line in lines]
     try:
         read_yaml("\n".join(quoted) + "\n", [])
-    except YamlError:
-        return False
-    return True
+    except YamlError as error:
+        # A value in quotes takes two lines.
+        numbers = [number for number, part in enumerate(quoted, first) for _ in part.split("\n")] or [first]
+        return f"line {numbers[min(error.line, len(numbers)) - 1]}: {one_line(error.message)}"
+    return ""
 
 
 def _to_line(value: object) -> str:

@@ -92,7 +92,7 @@ def test_parse_failures_do_not_stop_the_scan(two: SeedWorkspace) -> None:
     assert seen.names == ("code-review", "deploy-prod")
     assert [str(remark) for remark in seen.warnings] == [
         f"{two.project}/.opencode/skill/broken/SKILL.md: no name; opencode ignores skills without one "
-        "(its frontmatter is not valid YAML)"
+        "(its frontmatter is not valid YAML: line 2: did not find expected node content)"
     ]
 
 
