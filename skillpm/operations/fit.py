@@ -11,9 +11,11 @@ from skillpm.files import is_below, read_text, translate_os_errors, write_docume
 from skillpm.formats.host_profile import ListingBudget
 from skillpm.formats.json_edit import set_members
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.discover import read_user_config
 from skillpm.operations.host_listing import HostListing, read_host_listing
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.last_use import read_last_uses
+from skillpm.serving.host_rules.claude_code import load_overrides
 from skillpm.serving.relevance import sort_by_relevance
 from skillpm.settings import Settings
 
@@ -42,7 +44,8 @@ def fit(scope: Scope, settings: Settings, agent: str, *, write: bool = False) ->
             hint=f"`skillpm disable NAME --agent {agent}` hides a skill from it",
         )
     place = settings.replace(working_directory=scope.root)
-    listing, budget = read_host_listing(scope, place, agent), load_profile(agent).listing
+    listing = read_host_listing(scope, place, agent)
+    budget = load_profile(agent, read_user_config(settings).profiles).listing
     file = _settings_file(scope, settings)
     names = () if budget is None or not listing.cut else _choose(scope, place, listing, budget)
     result = FitResult(agent=agent, file=file, names=names, total=len(listing.skills))
@@ -53,18 +56,22 @@ def fit(scope: Scope, settings: Settings, agent: str, *, write: bool = False) ->
 
 
 def _choose(scope: Scope, settings: Settings, listing: HostListing, budget: ListingBudget) -> tuple[str, ...]:
-    """Return the skills to list by name, sorted: all that are left when the most relevant have their descriptions."""
+    """Return the skills to list by name, sorted: all that are left when the most relevant have their descriptions.
+
+    Never those that any settings file turns `on`: a person has decided about them.
+    """
     service = make_service(scope, settings, Viewer(host=listing.agent))
     lengths = {skill.name: min(skill.length, budget.description) for skill in listing.skills}
     skills = [skill for skill in service.list() if skill.name in lengths and skill.name not in listing.name_only]
     by_relevance = sort_by_relevance(
         skills, found=(), priority=service.priority, last_used=read_last_uses(settings.cache_dir)
     )
+    on = {name for name, value in load_overrides(settings).items() if value == "on"}
     left = budget.total - sum(len(name) + budget.overhead for name in lengths)
     chosen = []
-    for skill in by_relevance:
+    for skill in sorted(by_relevance, key=lambda skill: skill.name not in on):
         needed = lengths[skill.name] + len(": ")
-        if needed > left:
+        if needed > left and skill.name not in on:
             chosen.append(skill.name)
         else:
             left -= needed

@@ -8,7 +8,7 @@ from skillpm.core.values import Value
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.discover import discover, read_user_config
 from skillpm.operations.serve import Viewer, make_service
-from skillpm.serving.host_rules.claude_code import load_name_only
+from skillpm.serving.host_rules.claude_code import load_overrides
 from skillpm.settings import Settings
 
 MAX_NAMES = 5
@@ -50,7 +50,8 @@ def read_host_listing(scope: Scope, settings: Settings, agent: str) -> HostListi
     if profile.listing is None:
         whole = tuple(ListedByHost(name=name, length=len(text), shown=len(text)) for name, text in shown)
         return HostListing(agent=agent, has_limit=False, skills=whole)
-    name_only = frozenset(load_name_only(settings)) if agent == "claude-code" else frozenset[str]()
+    overrides = load_overrides(settings) if agent == "claude-code" else {}
+    name_only = frozenset(name for name, value in overrides.items() if value == "name-only")
     effective = [(name, "" if name in name_only else text) for name, text in shown]
     lengths = {name: len(text) for name, text in shown}
     listed = tuple(
@@ -61,9 +62,10 @@ def read_host_listing(scope: Scope, settings: Settings, agent: str) -> HostListi
 
 def find_cut_listings(scope: Scope, settings: Settings, agents: Collection[str]) -> Iterator[str]:
     """Yield a line for each of these hosts that gives the model less than all descriptions."""
-    place = settings.replace(working_directory=scope.root)
+    place, profiles = settings.replace(working_directory=scope.root), read_user_config(settings).profiles
+    known = {*list_profile_ids(), *(profile.id for profile in profiles)}
     for agent in agents:
-        if agent in list_profile_ids() and load_profile(agent).listing is not None:
+        if agent in known and load_profile(agent, profiles).listing is not None:
             summary = read_host_listing(scope, place, agent).summary
             if summary:
                 yield f"{summary}; `skillpm list --tokens --agent {agent}{scope.flag}` lists them"

@@ -233,6 +233,34 @@ def test_fit_keeps_what_matters_most(crowded: CommandSandbox) -> None:
     assert crowded.json_output("fit", "--agent", "claude-code", "--write")["written"] is False
 
 
+@pytest.mark.parametrize("file", [".claude/settings.json", ".claude/settings.local.json"])
+def test_fit_never_overrides_what_a_person_turned_on(crowded: CommandSandbox, file: str) -> None:
+    chosen = crowded.json_output("fit", "--agent", "claude-code")["nameOnly"]
+    crowded.write(file, json.dumps({"skillOverrides": {chosen[0]: "on"}}))
+
+    written = crowded.json_output("fit", "--agent", "claude-code", "--write")["nameOnly"]
+
+    assert chosen[0] not in written
+    overrides = crowded.read_json(".claude/settings.json")["skillOverrides"]
+    assert overrides.get(chosen[0], "on") == "on"
+    assert crowded.json_output("list", "--tokens", "--agent", "claude-code")["cut"] == 0
+
+
+def test_the_budget_of_the_users_own_profile_applies(crowded: CommandSandbox) -> None:
+    roots = '[[profiles.{0}.roots]]\nscope = "project"\npaths = [".agents/skills", ".claude/skills"]\n'
+    config = "".join(
+        f"[profiles.{{0}}]\nlisting = {{{{total = 1000}}}}\n{roots}".format(host)
+        for host in ("claude-code", "opencode")
+    )
+    crowded.write("../home/.config/skillpm/config.toml", config)
+
+    linked = " ".join(crowded.run("link", "opencode", check=True).stderr.split())
+
+    assert "opencode shows only the names of" in linked
+    crowded.run("fit", "--agent", "claude-code", "--write", check=True)
+    assert crowded.json_output("list", "--tokens", "--agent", "claude-code")["cut"] == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -41,14 +41,14 @@ def load_claude_layer(settings: Settings) -> Layer:
     return build_claude_layer(_read_documents(settings))
 
 
-def load_name_only(settings: Settings) -> set[str]:
-    """Return the skills that the settings list by name alone. Raises as `load_claude_layer` does."""
+def load_overrides(settings: Settings) -> dict[str, object]:
+    """Return the effective `skillOverrides` of the settings, by skill. Raises as `load_claude_layer` does."""
     overrides: dict[str, object] = {}
     for document in _read_documents(settings):
         overrides |= {
             name: node.value for name, node in (document.get("skillOverrides") or document.with_value({})).items()
         }
-    return {name for name, value in overrides.items() if value == "name-only"}
+    return overrides
 
 
 def _read_documents(settings: Settings) -> list[JsonNode]:
