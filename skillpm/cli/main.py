@@ -93,6 +93,7 @@ SECTIONS = {
         "new": "Create a new skill.",
         "validate": "Check skills against the Agent Skills specification.",
         "pack": "Create an archive of a skill.",
+        "push": "Publish skills in an OCI registry.",
         "index": "Build and check an index of skills.",
     },
     "Maintenance": {

@@ -56,6 +56,17 @@ def parse_cutoff(text: str, now: float, *, where: str = "", error_type: type[Ski
     raise error_type(f"`{sanitize(text, 60)}` is not an age, a date or a timestamp", where=where, hint=HINT)
 
 
+def to_utc(timestamp: str) -> str:
+    """Return a timestamp with an offset (RFC 3339) in UTC, as cutoffs are compared; empty for an invalid one."""
+    from datetime import UTC, datetime  # noqa: PLC0415  (as above)
+
+    try:
+        moment = datetime.fromisoformat(timestamp)
+        return "" if moment.tzinfo is None else _format_utc(moment.astimezone(UTC))
+    except (ValueError, OverflowError):
+        return ""
+
+
 def _format_utc(moment: "datetime") -> str:
     # Not strftime: its `%Y` does not pad years below 1000 on Linux, and these strings are compared.
     return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"

@@ -10,7 +10,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import RefusedError
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin
+from skillpm.formats.pin import GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.requirements.source import IndexSource, Source
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.store import Proofs, Store
@@ -84,12 +84,14 @@ def is_proved(name: SkillName, skill: LockedSkill, store: Store, proofs: Proofs)
 def variant_of(pin: Pin) -> str:
     """Return what distinguishes store entries with the same digest, which does not include executable bits.
 
-    The tree id of a git skill and the checksum of an archive do include them; the entry of a local folder or of an
-    installed package is replaced each time it is read. Patterns are included, so that an entry is what they choose of
-    the tree.
+    The tree id of a git skill and the checksum of an archive or a layer do include them; the entry of a local folder or
+    of an installed package is replaced each time it is read. Patterns are included, so that an entry is what they
+    choose of the tree.
     """
     if isinstance(pin, UrlPin | IndexPin):
         return pin.sha256
+    if isinstance(pin, OciPin):
+        return pin.layer.removeprefix("sha256:")
     if isinstance(pin, GitPin) and pin.files:
         return content_hash("\n".join([pin.tree, *pin.files]).encode())
     return pin.tree if isinstance(pin, GitPin) else "path" if isinstance(pin, PathPin | PackagePin) else ""

@@ -8,9 +8,10 @@ from skillpm.core.git_syntax import server_of
 from skillpm.core.names import SkillName
 from skillpm.errors import RefusedError, SkillpmError
 from skillpm.fetchers.destinations import UnnamedServerError
-from skillpm.formats.pin import GitPin, IndexPin, Pin, UrlPin
+from skillpm.formats.oci.reference import repository_url
+from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import GitSource, IndexSource, Source, UrlSource
+from skillpm.requirements.source import GitSource, IndexSource, OciSource, Source, UrlSource
 
 
 class Dependents:
@@ -55,5 +56,7 @@ def url_of(source: Source | Pin) -> str:
             return source.index_url
         case IndexPin():
             return source.index
+        case OciSource() | OciPin():
+            return repository_url(source.repository)
         case _:
             return ""

@@ -30,11 +30,12 @@ from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, UrlPin, describe_pin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, UrlPin, describe_pin
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     Source,
@@ -47,6 +48,7 @@ from skillpm.store import Store, StoreDamaged
 if TYPE_CHECKING:
     from skillpm.fetchers.git.git_fetcher import GitFetcher
     from skillpm.fetchers.local import PathFetcher
+    from skillpm.fetchers.oci.oci_fetcher import OciFetcher
     from skillpm.fetchers.packages.package_fetcher import PackageFetcher
 
 MAX_MISMATCH_CHECKS = 50
@@ -54,6 +56,7 @@ KINDS: Mapping[type[Any], str] = {
     GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
     IndexSource: "index", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
     PackageSource: "package", PackagePin: "package",
+    OciSource: "oci", OciPin: "oci",
 }  # fmt: skip
 
 
@@ -83,6 +86,7 @@ class FetcherDispatcher:
         self.destinations = Destinations()
         self.cooldown = Cooldown()
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
+        self.known_layers: dict[str, Digest] = {}
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
         self._listings: dict[tuple[GitSource, str], tuple[GitSource, Sequence[AvailableSkill]]] = {}
@@ -99,6 +103,8 @@ class FetcherDispatcher:
             self._dependents.add(name, skill.dependencies)
             if isinstance(skill.pin, GitPin):
                 self.cooldown.locked.setdefault(skill.pin.url, set()).add(skill.pin.commit)
+            if isinstance(skill.pin, OciPin) and skill.digest:
+                self.known_layers[skill.pin.layer] = skill.digest
         return other
 
     def versions(
@@ -190,9 +196,11 @@ class FetcherDispatcher:
             return error.message
         return ""
 
-    def list_package(self, source: PackageSource) -> Sequence[AvailableSkill]:
-        """List the skills of an installed package, or of all installed packages."""
-        return cast("PackageFetcher", self._fetcher("package")).list_available_skills(source)
+    def list_skills(self, source: PackageSource | OciSource) -> Sequence[AvailableSkill]:
+        """List the skills of installed packages, or of a repository in a registry that the user named."""
+        self.name_sources([source])
+        fetcher = cast("PackageFetcher | OciFetcher", self._fetcher(KINDS[type(source)]))
+        return fetcher.list_available_skills(source)  # type: ignore[arg-type]  # of its own kind
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
         """List the skills that a git source of the user matches."""
@@ -264,6 +272,11 @@ class FetcherDispatcher:
             from skillpm.fetchers.packages.package_fetcher import PackageFetcher  # noqa: PLC0415
 
             return cast("Fetcher", PackageFetcher(self.settings, self.base, self.store, self.reporter))
+        if kind == "oci":
+            from skillpm.fetchers.oci.oci_fetcher import OciFetcher  # noqa: PLC0415
+
+            oci = OciFetcher(self.settings, self.store, self.reporter, self.destinations, self.known_layers)
+            return cast("Fetcher", oci)
         return cast("Fetcher", self.make_index_fetcher(self.destinations))
 
 
@@ -276,7 +289,7 @@ def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[S
 
 def _split_batch(kind: str, names: Sequence[SkillName]) -> Sequence[Sequence[SkillName]]:
     """Return the names that are fetched together: all of git and of indexes, which record whom an error concerns."""
-    return [names] if kind in {"git", "index"} else [[name] for name in names]
+    return [names] if kind in {"git", "index", "oci"} else [[name] for name in names]
 
 
 MAX_STORE_READS = 5

@@ -10,7 +10,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.fetchers.base import FetchedSkill
-from skillpm.formats.pin import GitPin, PackagePin, PathPin, Pin
+from skillpm.formats.oci.reference import tag_version
+from skillpm.formats.pin import GitPin, OciPin, PackagePin, PathPin, Pin
 from skillpm.requirements.declared_dependencies import (
     MANIFEST_FILE,
     METADATA_KEY,
@@ -69,6 +70,8 @@ def choose_version(skill: Skill, pin: Pin, name: str, warn: Callable[[str], None
     """Return the version of the package, or that of the tag if it is a version tag, or else that in the frontmatter."""
     if isinstance(pin, PackagePin):
         return sanitize(pin.version, 60)
+    if isinstance(pin, OciPin):
+        return tag_version(pin.tag) or sanitize(skill.version, 60)
     tag = pin.ref.removeprefix("refs/tags/") if isinstance(pin, GitPin) and pin.ref.startswith("refs/tags/") else ""
     from_tag = parse_tag_version(tag, {name, skill.declared})
     if from_tag and skill.version and from_tag != skill.version:

@@ -9,6 +9,7 @@ from skillpm.core.names import PACKAGE_KINDS, PackageKind, normalize_package_nam
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
+from skillpm.formats.oci.reference import read_manifest_digest, read_repository, read_tag
 
 MAX_FILE_PATTERNS = 100
 MAX_PATTERN_LENGTH = 1_000
@@ -67,7 +68,19 @@ class PackagePin(Value):
     version: str = ""
 
 
-Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin | PackagePin
+class OciPin(Value):
+    """A manifest in a repository of an OCI registry, and its layer, by their digests."""
+
+    repository: str
+    # Empty if the digest was asked for.
+    tag: str = ""
+    manifest: str
+    layer: str
+    # The digest that was asked for, if it is that of an index that lists the manifest.
+    index: str = ""
+
+
+Pin = GitPin | PathPin | BundledPin | UrlPin | IndexPin | PackagePin | OciPin
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
@@ -88,6 +101,9 @@ def pin_value(pin: Pin) -> dict[str, Any]:
         case PackagePin():
             version = {"version": pin.version} if pin.version else {}
             return {pin.kind: pin.package, **version, "path": pin.path}
+        case OciPin():
+            value = {"oci": pin.repository, "tag": pin.tag, "index": pin.index}
+            return {key: part for key, part in value.items() if part} | {"manifest": pin.manifest, "layer": pin.layer}
         case _:
             assert_never(pin)
 
@@ -105,6 +121,8 @@ def read_pin(node: JsonNode) -> Pin:
                 path=_read_folder(node.require("path")),
                 version=node.text_or("version"),
             )
+    if node.get("oci") is not None:
+        return _read_oci_pin(node)
     if (path := node.get("path")) is not None:
         node.check_keys("path", "link")
         return PathPin(path=path.path(), link=node.flag_or("link"))
@@ -117,7 +135,7 @@ def read_pin(node: JsonNode) -> Pin:
         if (index := node.get("index")) is not None:
             return IndexPin(index=read_archive_location(index), url=url, sha256=sha256)
         return UrlPin(url=url, sha256=sha256)
-    return node.raise_expected("a source: git, path, bundled, url, env or npm")
+    return node.raise_expected("a source: git, path, bundled, url, oci, env or npm")
 
 
 def describe_pin(pin: Pin) -> str:
@@ -135,6 +153,8 @@ def describe_pin(pin: Pin) -> str:
         case PackagePin():
             skill = "" if pin.path == "." else f"@{posixpath.basename(pin.path)}"
             return f"{pin.kind}:{pin.package}{skill}"
+        case OciPin():
+            return f"oci://{pin.repository}{f':{pin.tag}' if pin.tag else f'@{pin.manifest}'}"
         case _:
             assert_never(pin)
 
@@ -171,6 +191,18 @@ def _read_git_pin(node: JsonNode) -> GitPin:
         path=_read_folder(path),
         ref=node.text_or("ref"),
         files=read_file_patterns(node.get("files")),
+    )
+
+
+def _read_oci_pin(node: JsonNode) -> OciPin:
+    node.check_keys("oci", "tag", "index", "manifest", "layer")
+    tag, index = node.get("tag"), node.get("index")
+    return OciPin(
+        repository=read_repository(node.require("oci")),
+        tag="" if tag is None else read_tag(tag),
+        index="" if index is None else read_manifest_digest(index),
+        manifest=read_manifest_digest(node.require("manifest")),
+        layer=read_manifest_digest(node.require("layer")),
     )
 
 

@@ -50,7 +50,7 @@ def pack_skill(context: Context, path: str, output: str = "") -> str:
             f"{sanitize(draft.label)} is not valid: {'; '.join(errors[:MAX_MESSAGES])}",
             hint="run `skillpm validate` for all findings; nothing was written",
         )
-    _warn_uncommitted(context, drafts, "packed")
+    warn_uncommitted(context, drafts, "packed")
     file_name = f"{draft.name}-{draft.version}.tar.gz" if draft.version else f"{draft.name}.tar.gz"
     base = context.settings.working_directory
     path_out = os.path.join(base, output)
@@ -104,7 +104,7 @@ def build_index(
         for source in sources:
             read_drafts(context, source, collector.add, version)
         rejected = list(collector.rejected.values())
-        _warn_uncommitted(context, collector.accepted, "published")
+        warn_uncommitted(context, collector.accepted, "published")
         _warn_version_mismatches(context, collector.mismatches)
         _report_unpublishable(context, rejected, skip_invalid=skip_invalid)
         if rejected and not collector.accepted:
@@ -209,7 +209,7 @@ def _warn_each(context: Context, messages: Sequence[str], summary: str) -> None:
     context.reporter.warn(summary)
 
 
-def _warn_uncommitted(context: Context, drafts: Sequence[ReleaseDraft], verb: str) -> None:
+def warn_uncommitted(context: Context, drafts: Sequence[ReleaseDraft], verb: str) -> None:
     """Warn about files that differ from the checked-out commit."""
     changed = [draft for draft in drafts if draft.changed_files]
     listed = list_some([draft.label for draft in changed], MAX_INDIVIDUAL_WARNINGS, 200)

@@ -15,9 +15,10 @@ from git.exc import GitError, ODBError
 from git.objects import Object, Tree
 
 from skillpm.core.file_tree import FileTree
+from skillpm.core.git_syntax import normalize_git_url
 from skillpm.core.values import Value
 from skillpm.core.versions import parse_version
-from skillpm.errors import FetchError
+from skillpm.errors import FetchError, UsageError
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.process import GIT_SETTINGS, GitProcesses, build_base_environment
 from skillpm.fetchers.git.repository_cache import GitCache
@@ -44,6 +45,8 @@ class CommittedState(Value):
 
     version: str = ""  # of a tag that points at the commit
     seconds: int = 0  # since 1970
+    commit: str = ""  # empty if files differ from it
+    url: str = ""  # of the repository that others clone; empty if it has none
     changed_files: tuple[str, ...] = ()
 
 
@@ -95,8 +98,19 @@ class Checkout:
         return CommittedState(
             version="" if changed else self._find_tagged_version(name),
             seconds=int(self._commit.committed_date),
+            commit="" if changed else self._commit.hexsha,
+            url=self._find_url(),
             changed_files=tuple(changed),
         )
+
+    def _find_url(self) -> str:
+        """Return the URL of `origin` without user info, if it is one that others can read."""
+        urls = [url for remote in self._repo.remotes if remote.name == "origin" for url in remote.urls]
+        try:
+            url = normalize_git_url(urls[0]) if urls else ""
+        except UsageError:
+            return ""
+        return url if url.startswith("https://") else ""
 
     def _find_changes(self, prefix: str, tree: FileTree) -> list[str]:
         # Not by `git status`: that runs the filters which the repository's own configuration names.

@@ -51,6 +51,8 @@ class ReleaseDraft(Value):
     is_current: bool = True  # the author can still fix it; what an older tag holds cannot be fixed
     age_rank: int = 0  # of the tag; the newest has 0
     changed_files: tuple[str, ...] = ()  # that differ from the checked-out commit
+    commit: str = ""  # that holds just these files
+    url: str = ""  # of its repository
 
 
 class _Checkouts:
@@ -180,7 +182,10 @@ def _add_committed_state(draft: ReleaseDraft, state: "CommittedState | None") ->
     if state is None or state.changed_files:
         return draft if state is None else draft.replace(changed_files=state.changed_files)
     return draft.replace(
-        version=draft.version or state.version, published=draft.published or _format_timestamp(state.seconds)
+        version=draft.version or state.version,
+        published=draft.published or _format_timestamp(state.seconds),
+        commit=state.commit,
+        url=state.url,
     )
 
 

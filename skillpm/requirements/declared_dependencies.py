@@ -17,8 +17,17 @@ from skillpm.core.versions import ANY, RANGE_HINT, is_range, parse_range
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.formats.lockfile import read_locked_requirement
 from skillpm.formats.manifest import document_kind, read_manifest
+from skillpm.formats.oci.reference import is_loopback
 from skillpm.requirements.manifest_requirements import read_requirement
-from skillpm.requirements.source import GitSource, IndexSource, PackageSource, PathSource, Source, UrlSource
+from skillpm.requirements.source import (
+    GitSource,
+    IndexSource,
+    OciSource,
+    PackageSource,
+    PathSource,
+    Source,
+    UrlSource,
+)
 
 METADATA_KEY = "skill-dependencies"
 # Other names that authors use for dependencies; at the top level, also the one above. They are not read: in published
@@ -136,6 +145,8 @@ def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[Skill
 
 def has_open_version(source: Source) -> bool:
     """Return whether a source allows several versions."""
+    if isinstance(source, OciSource):
+        return source.kind in {"", "version"}
     return isinstance(source, IndexSource) or (isinstance(source, GitSource) and source.kind == "version")
 
 
@@ -143,13 +154,15 @@ def version_range_of(source: Source) -> str:
     """Return the version range of a source; `*` if it has none."""
     if isinstance(source, IndexSource):
         return source.version
-    return source.ref if isinstance(source, GitSource) and source.kind == "version" else "*"
+    return source.ref if isinstance(source, GitSource | OciSource) and source.kind == "version" else "*"
 
 
 def without_range(source: Source) -> Source:
     """Return a source without its version range: equal results are queried once."""
     if isinstance(source, IndexSource):
         return source.replace(version="*")
+    if isinstance(source, OciSource) and source.kind == "version":
+        return source.replace(kind="", ref="")
     return source.replace(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
 
 
@@ -190,6 +203,8 @@ def _private_location(source: Source) -> str:
             return source.path
         case PackageSource():
             return f"{source.kind}:{source.package}"
+        case OciSource():
+            return f"oci://{source.repository}" if is_loopback(source.repository) else ""
         case GitSource() | UrlSource():
             return "" if source.url.startswith("https://") or _is_ssh(source.url) else source.url
         case IndexSource():

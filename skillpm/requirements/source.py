@@ -1,17 +1,18 @@
 """Sources of skills, and their value forms in a manifest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, assert_never
 
 from skillpm.core.decoder import JsonNode, unknown_key_error
 from skillpm.core.git_syntax import is_commit, is_ref
-from skillpm.core.names import PACKAGE_KINDS, PackageKind, SkillName, path_problem
+from skillpm.core.names import PackageKind, SkillName, path_problem
 from skillpm.core.suggestions import closest_matches
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import RANGE_HINT, is_range
 from skillpm.errors import DocumentError
 from skillpm.formats.index_sources import normalize_site_url
+from skillpm.formats.oci.reference import read_manifest_digest, read_repository, read_tag
 from skillpm.formats.pin import read_archive_location, read_file_patterns, read_git_url, read_package_name
 
 RefKind = Literal["", "rev", "tag", "branch", "version", "any"]
@@ -76,7 +77,19 @@ class PackageSource(Value):
     skill: str = ""
 
 
-Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource | PackageSource
+class OciSource(Value):
+    """A skill in a repository of an OCI registry, or one of a collection there."""
+
+    # `HOST[:PORT]/PATH`.
+    repository: str
+    # What `ref` is: a range over tags, a tag, or the digest of a manifest; empty for the newest version.
+    kind: Literal["", "version", "tag", "digest"] = ""
+    ref: str = ""
+    # One of a collection, if it is not named like the requirement.
+    skill: str = ""
+
+
+Source = GitSource | PathSource | BundledSource | IndexSource | UrlSource | PackageSource | OciSource
 
 
 def requirement_value(source: Source) -> Any:
@@ -96,6 +109,9 @@ def requirement_value(source: Source) -> Any:
             return {"url": source.url, "digest": source.digest} if source.digest else {"url": source.url}
         case PackageSource():
             return {source.kind: source.package} | ({"skill": source.skill} if source.skill else {})
+        case OciSource():
+            value = {"oci": source.repository, source.kind: source.ref, "skill": source.skill}
+            return {key: part for key, part in value.items() if part}
         case _:
             assert_never(source)
 
@@ -105,42 +121,60 @@ def is_read_each_time(source: Source) -> bool:
     return isinstance(source, PathSource | PackageSource)
 
 
-SOURCE_KEYS = ("git", "path", "bundled", "url", "version", *PACKAGE_KINDS)
-
-
 def read_table(name: SkillName, node: JsonNode) -> Source:
     """Parse the object form of a requirement."""
-    if node.get("git") is not None:
-        return read_git_source(node)
-    if (path := node.get("path")) is not None:
-        node.check_keys("path", "link")
-        return PathSource(path=path.path(), link=node.flag_or("link"))
-    if (bundled := node.get("bundled")) is not None:
-        node.check_keys("bundled")
-        if bundled.value is not True:
-            bundled.raise_expected("true")
-        return BundledSource(name=name)
-    if (url := node.get("url")) is not None:
-        node.check_keys("url", "digest")
-        digest = node.get("digest")
-        checked = "" if digest is None else digest.digest()
-        return UrlSource(url=read_archive_location(url), digest=checked)
-    if package := next((package for kind in PACKAGE_KINDS if (package := _read_package(kind, node))), None):
-        return package
-    if node.get("version") is not None:
-        node.check_keys("version", "index")
-        return IndexSource(name=name, version=read_range(node.require("version")), index=_read_index(node.get("index")))
+    for key, read in READERS.items():
+        if node.get(key) is not None:
+            return read(name, node)
     for key, member in node.items():
-        if similar := closest_matches(key, SOURCE_KEYS):
+        if similar := closest_matches(key, [*READERS]):
             raise unknown_key_error(member, key, similar)
-    return node.raise_expected("a requirement with git, path, bundled, url, version, env or npm")
+    return node.raise_expected("a requirement with git, path, bundled, url, oci, version, env or npm")
 
 
-def _read_package(kind: PackageKind, node: JsonNode) -> PackageSource | None:
-    if (package := node.get(kind)) is None:
-        return None
+def _read_path(_: SkillName, node: JsonNode) -> PathSource:
+    node.check_keys("path", "link")
+    return PathSource(path=node.require("path").path(), link=node.flag_or("link"))
+
+
+def _read_bundled(name: SkillName, node: JsonNode) -> BundledSource:
+    node.check_keys("bundled")
+    if (bundled := node.require("bundled")).value is not True:
+        bundled.raise_expected("true")
+    return BundledSource(name=name)
+
+
+def _read_url(_: SkillName, node: JsonNode) -> UrlSource:
+    node.check_keys("url", "digest")
+    digest = node.get("digest")
+    return UrlSource(url=read_archive_location(node.require("url")), digest="" if digest is None else digest.digest())
+
+
+def _read_package(kind: PackageKind, node: JsonNode) -> PackageSource:
     node.check_keys(kind, "skill")
-    return PackageSource(kind=kind, package=read_package_name(kind, package), skill=node.text_or("skill"))
+    return PackageSource(kind=kind, package=read_package_name(kind, node.require(kind)), skill=node.text_or("skill"))
+
+
+def _read_version(name: SkillName, node: JsonNode) -> IndexSource:
+    node.check_keys("version", "index")
+    return IndexSource(name=name, version=read_range(node.require("version")), index=_read_index(node.get("index")))
+
+
+def read_oci_source(_: SkillName, node: JsonNode) -> OciSource:
+    """Parse a repository of a registry, given by an object."""
+    node.check_keys("oci", "version", "tag", "digest", "skill")
+    given = [key for key in ("version", "tag", "digest") if key in node.value]
+    if len(given) > 1:
+        raise DocumentError(f"{', '.join(given)} cannot be combined", where=node.where)
+    source = OciSource(repository=read_repository(node.require("oci")), skill=node.text_or("skill"))
+    match given:
+        case ["version"]:
+            return source.replace(kind="version", ref=read_range(node.require("version")))
+        case ["tag"]:
+            return source.replace(kind="tag", ref=read_tag(node.require("tag")))
+        case ["digest"]:
+            return source.replace(kind="digest", ref=read_manifest_digest(node.require("digest")))
+    return source
 
 
 def _read_index(node: JsonNode | None) -> str:
@@ -187,6 +221,18 @@ def _read_folder(node: JsonNode | None) -> str:
     if problem := path_problem(folder):
         raise DocumentError(f"the path {problem}", where=node.where)
     return folder
+
+
+READERS: Mapping[str, Callable[[SkillName, JsonNode], Source]] = {
+    "git": lambda _, node: read_git_source(node),
+    "path": _read_path,
+    "bundled": _read_bundled,
+    "url": _read_url,
+    "env": lambda _, node: _read_package("env", node),
+    "npm": lambda _, node: _read_package("npm", node),
+    "oci": read_oci_source,
+    "version": _read_version,
+}
 
 
 def read_ref(kind: RefKind, node: JsonNode) -> str:

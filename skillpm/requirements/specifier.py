@@ -4,13 +4,14 @@ import re
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, SCP_URL, normalize_web_url
-from skillpm.core.names import PACKAGE_KINDS, is_skill_name, normalize_package_name
+from skillpm.core.names import PACKAGE_KINDS, SkillName, is_skill_name, normalize_package_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError, UsageError
 from skillpm.formats.index_sources import normalize_site_url
+from skillpm.formats.oci.reference import PREFIX as OCI_PREFIX
 from skillpm.requirements.repository_url import (
     parse_browser_url,
     parse_forge_shorthand,
@@ -20,10 +21,12 @@ from skillpm.requirements.repository_url import (
 from skillpm.requirements.source import (
     BundledSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     Source,
     UrlSource,
+    read_oci_source,
 )
 from skillpm.requirements.specifier_hints import EXAMPLES, mistake_hint
 
@@ -52,6 +55,8 @@ def parse_specifier(text: str) -> Specifier:
         raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=EXAMPLES)
     if hint := mistake_hint(spec):
         raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=hint)
+    if spec.lower().startswith(OCI_PREFIX):
+        return Specifier(text=spec, source=_parse_oci(spec))
     return _parse_local(spec) or _parse_remote(spec)
 
 
@@ -110,6 +115,25 @@ def _parse_package(spec: str) -> PackageSource:
             hint=f"e.g. {kind}:PACKAGE or {kind}:PACKAGE@SKILL; the version is the installed one",
         )
     return PackageSource(kind=kind, package=name, skill=_check_name(skill, spec) if at > 0 else "")
+
+
+def _parse_oci(spec: str) -> OciSource:
+    """Parse `oci://HOST/PATH:TAG`, `…@sha256:DIGEST` or `…@RANGE`."""
+    rest, at, after = spec[len(OCI_PREFIX) :].partition("@")
+    folder, slash, last = rest.rpartition("/")
+    last, colon, tag = last.partition(":") if slash else (last, "", "")
+    value = {"oci": f"{folder}{slash}{last}"}
+    if at:
+        value["digest" if after.startswith("sha256:") else "version"] = after
+    elif colon:
+        value["tag"] = tag
+    hint = "e.g. oci://ghcr.io/acme/skills/pdf:1.2.0 or oci://ghcr.io/acme/skills/pdf@^1.2"
+    if at and is_skill_name(after):
+        hint = f"to choose one of a collection: oci://{sanitize(rest)} --skill {after}"
+    try:
+        return read_oci_source(SkillName(""), JsonNode(value, "SPEC"))
+    except DocumentError as error:
+        raise UsageError(f"`{sanitize(spec)}`: {error.message}", hint=hint) from error
 
 
 def _local_source(spec: str) -> Source:

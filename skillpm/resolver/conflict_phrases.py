@@ -11,6 +11,7 @@ from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     Source,
@@ -42,6 +43,9 @@ def describe_source(source: Source | None) -> str:
             return " from the bundled skills"
         case PackageSource():
             return f" from {source.kind}:{sanitize(source.package)}"
+        case OciSource():
+            ref = f" {sanitize(source.ref, 80)}" if source.ref else ""
+            return f"{ref} from oci://{source.repository}"
         case None:
             return ""
         case _:

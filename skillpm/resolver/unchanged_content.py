@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin
+from skillpm.formats.pin import GitPin, OciPin
 
 
 def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, LockedSkill]:
@@ -23,12 +23,12 @@ def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, Lock
 
 
 def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
-    """Return whether both are the same folder of a repository."""
-    return (
-        new is not None
-        and new != old
-        and isinstance(old.pin, GitPin)
-        and isinstance(new.pin, GitPin)
-        and (old.pin.url, old.pin.tree, old.pin.files) == (new.pin.url, new.pin.tree, new.pin.files)
-        and (old.digest, old.dependencies) == (new.digest, new.dependencies)
-    )
+    """Return whether both are the same folder of a git repository, or the same layer at the same tag of a registry."""
+    if new is None or new == old or (old.digest, old.dependencies) != (new.digest, new.dependencies):
+        return False
+    match old.pin, new.pin:
+        case GitPin() as one, GitPin() as other:
+            return (one.url, one.tree, one.files) == (other.url, other.tree, other.files)
+        case OciPin() as one, OciPin() as other:
+            return (one.repository, one.tag, one.layer) == (other.repository, other.tag, other.layer)
+    return False

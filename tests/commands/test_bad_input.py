@@ -157,7 +157,7 @@ SPECS = {
     "--list without a repository": Case(
         words="install testing --list",
         code=2,
-        message="`testing` is not a repository, a site or a package, so there is nothing to list",
+        message="`testing` is not a repository, a registry, a site or a package, so there is nothing to list",
         hint="run `skillpm install --help`",
     ),
 }

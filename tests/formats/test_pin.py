@@ -88,8 +88,8 @@ PART = "the path has an empty, `.` or `..` part"
     [
         ("bundled:pdf", 'expected an object, got "bundled:pdf"', ""),
         (None, "expected an object, got null", ""),
-        ({}, "expected a source: git, path, bundled, url, env or npm, got an object", ""),
-        ({"index": INDEX}, "expected a source: git, path, bundled, url, env or npm, got an object", ""),
+        ({}, "expected a source: git, path, bundled, url, oci, env or npm, got an object", ""),
+        ({"index": INDEX}, "expected a source: git, path, bundled, url, oci, env or npm, got an object", ""),
         (without("commit"), "`commit` is missing", ""),
         (without("tree"), "`tree` is missing", ""),
         (without("path"), "`path` is missing", ""),

@@ -6,6 +6,7 @@ from .faults import FAULTS, Fault
 from .git import GitError, git
 from .moments import opened, respond_after, run_before_event
 from .names import NameServer
+from .oci import OciRegistry, Tokens, digest_of
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
@@ -25,12 +26,15 @@ __all__ = [
     "GitError",
     "GitServer",
     "NameServer",
+    "OciRegistry",
     "Proxy",
     "Repository",
     "Request",
     "Response",
     "Result",
     "Sandbox",
+    "Tokens",
+    "digest_of",
     "git",
     "make_skill",
     "opened",

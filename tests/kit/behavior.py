@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,11 @@ class ServerBehavior:
         )
         with self._lock:
             self._responses[path] = published
+
+    def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Response | None:
+        """Return the response of a server that is more than files and repositories; None to serve those."""
+        del method, target, headers, body
+        return None
 
     def find_published(self, path: str) -> Response | None:
         """Return the response published at a path."""

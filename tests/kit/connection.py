@@ -53,7 +53,7 @@ class Connection(BaseHTTPRequestHandler):
         self._record_request(body, status=answer.status, bytes_out=len(part))
         self._send_response(answer, part)
 
-    do_POST = do_HEAD = do_GET  # noqa: N815
+    do_POST = do_PUT = do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, *_: Any) -> None:
         """Log nothing: the requests are recorded."""
@@ -81,6 +81,8 @@ class Connection(BaseHTTPRequestHandler):
             return unauthorized_response()
         if behavior.garbage:
             return portal_response()
+        if answer := behavior.respond(self.command, self.path, dict(self.headers), body):
+            return answer
         if published := behavior.find_published(urlsplit(self.path).path):
             etag = published.headers.get("ETag")
             same = etag is not None and self.headers.get("If-None-Match") == etag

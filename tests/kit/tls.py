@@ -24,9 +24,13 @@ class CertificateAuthority:
 
     def start_server(self, name: str) -> GitServer:
         """Start a server with a certificate for a host name."""
+        return GitServer(tls=self.context(name))
+
+    def context(self, name: str) -> ssl.SSLContext:
+        """Return the TLS settings of a server with a certificate for a host name."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(name).configure_cert(context)
-        return GitServer(tls=context)
+        return context
 
 
 class Proxy(ThreadingTCPServer):

@@ -49,6 +49,9 @@ PATIENCE = "4"
 """Seconds: a machine with much to do is silent for two without any fault."""
 INDEX = "cannot read the index {place}: {url}"
 SITE = ("install", "{server}/@pdf")
+PULL = ("install", "oci://{host}/acme/pdf")
+TAGS = "{server}/v2/acme/pdf/tags/list?n=1000"
+LOGIN = "{server}/token?service=registry.test&scope=repository%3Aacme%2Fpdf%3Apull"
 DOCUMENTS = {
     "versions": Document(words=("install", "pdf"), asked="GET /acme/skills/pdf.json", begins=INDEX),
     "archive": Document(words=("install", "pdf"), asked="GET /acme/archives/pdf-1.0.0.tar.gz"),
@@ -61,6 +64,11 @@ DOCUMENTS = {
     "redirected": Document(
         words=("install", "{server}/latest.tgz"), asked="GET /pdf.tar.gz", named="{server}/latest.tgz"
     ),
+    "challenge": Document(words=PULL, asked="GET /v2/acme/pdf/tags/list", named=TAGS),
+    "token": Document(words=PULL, asked="GET /token", named=LOGIN),
+    "tags": Document(words=PULL, asked="GET /v2/acme/pdf/tags/list", named=TAGS, after=1),
+    "manifest": Document(words=PULL, asked="GET /v2/acme/pdf/manifests/1.0.0"),
+    "layer": Document(words=PULL, asked="GET /v2/acme/pdf/blobs/", named="{server}/v2/acme/pdf/blobs/sha256:SUM"),
     "refs": Document(words=("install", f"{REPOSITORY}@pdf"), asked="GET /acme/skills.git/info", is_git=True),
     "ls-refs": Document(words=("install", f"{REPOSITORY}@pdf"), asked="POST .* ls-refs", is_git=True),
     "commit": Document(words=("install", f"{REPOSITORY}@pdf"), asked="POST .* fetch", is_git=True),
@@ -94,6 +102,9 @@ SUM = "`pdf` does not match the index {place}: {url} has SHA-256 SUM, the index 
 NO_JSON = "invalid JSON: {what}"
 HALF_A_TAR = "{url}: not a complete .tar.gz: Compressed file ended before the end-of-stream marker was reached"
 NO_ARCHIVE = "{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page"
+LAYER = "oci://{host}/acme/pdf@sha256:SUM"
+OTHER_LAYER = f"{LAYER} has other content than its digest says: sha256:SUM"
+UNLISTED = ("challenge", "tags")
 OWN = {
     **{(fault, name): Row(error=SUM, tries=1) for fault in ("says-less", "web-page") for name in ("archive", "skill")},
     **{
@@ -111,6 +122,20 @@ OWN = {
     ("web-page", "old-file"): Row(
         error="skill pdf: its SKILL.md cannot be loaded: the file does not begin with a `---` line", tries=1
     ),
+    # The list of tags is requested twice: without a token, and with one.
+    ("says-less", "challenge"): Row(error=NO_JSON.replace("{what}", "Expecting ',' delimiter"), tries=2),
+    ("says-less", "tags"): Row(error=NO_JSON.replace("{what}", "Expecting ',' delimiter"), tries=1),
+    ("says-less", "token"): Row(error=NO_JSON.replace("{what}", "Expecting value"), tries=1),
+    ("says-less", "manifest"): Row(error=NO_JSON.replace("{what}", "Unterminated string starting at"), tries=1),
+    **{
+        ("web-page", name): Row(error=NO_JSON.replace("{what}", "Expecting value"), tries=1)
+        for name in ("challenge", "token", "tags", "manifest")
+    },
+    **{(fault, "layer"): Row(error=OTHER_LAYER, tries=1) for fault in ("says-less", "web-page")},
+    **{("404", name): Row(error="the repository oci://{host}/acme/pdf does not exist", tries=1) for name in UNLISTED},
+    ("404", "token"): Row(error="oci://{host}/acme/pdf: cannot log in: {url} does not exist (HTTP 404)", tries=1),
+    ("404", "manifest"): Row(error="oci://{host}/acme/pdf:1.0.0 does not exist", tries=1),
+    ("404", "layer"): Row(error=f"{LAYER} does not exist, although its manifest names it", tries=1),
     # Without an index of skillpm, one of the specification is tried; without a new one of those, an old one.
     **{(fault, "listing"): DONE for fault in ("web-page", "404")},
     ("404", "site"): DONE,
@@ -180,7 +205,7 @@ def expected_message(row: Row, name: str) -> str:
     """Return the message of a row for one document."""
     document = DOCUMENTS[name]
     place = "acme" if "acme" in document.url else "{server}"
-    words = {"begins": document.begins, "url": document.url, "place": place, "server": "SERVER"}
+    words = {"begins": document.begins, "url": document.url, "place": place, "server": "SERVER", "host": "SERVER"}
     error = row.error
     for _ in words:
         for key, value in words.items():
@@ -201,7 +226,7 @@ def run_row(network: Network, folder: Path, fault: str, name: str, times: int = 
     project = network.copy(folder)
     with network.serve(document.without) as server:
         server.add_fault(document.asked, fault, times=times, after=document.after)
-        words = [word.replace("{server}", server.address) for word in document.words]
+        words = [word.replace("{server}", server.address).replace("{host}", server.host) for word in document.words]
         outcome = network.run_measured(project, server, document.asked, *words, **settings(fault))
     if outcome.code == 0 and (times < ALWAYS or document.is_git) and "--list" not in words:
         whole = {"SKILL.md"} if "{server}/@pdf" in document.words else {*SKILL_FILES}

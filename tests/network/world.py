@@ -12,7 +12,8 @@ from pathlib import Path
 
 from fetchers.world import Project
 from indexes.world import IndexPublisher
-from kit import Entry, GitServer, Repository, Response, make_skill, prefix_paths, snapshot
+from kit import Entry, GitServer, OciRegistry, Repository, Response, Tokens, make_skill, prefix_paths, snapshot
+from oci.world import publish
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 WELL_KNOWN = "/.well-known/agent-skills"
@@ -59,9 +60,11 @@ class Network:
         self.project.run("install", f"{self.upstream.file_url}@ocr", "testing", check=True)
 
     @contextmanager
-    def serve(self, excluded_prefix: str = "") -> Iterator[GitServer]:
+    def serve(self, excluded_prefix: str = "") -> Iterator[OciRegistry]:
         """Serve everything on its own port, except for the files below a path."""
-        with GitServer() as server:
+        with OciRegistry() as server:
+            server.tokens = Tokens()
+            publish(server, "acme/pdf", "1.0.0", SKILL_FILES)
             for path, data in self.files.items():
                 if not excluded_prefix or not path.startswith(excluded_prefix):
                     server.publish(path, data)

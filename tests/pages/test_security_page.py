@@ -240,6 +240,11 @@ TESTS = {
         "core/test_text.py::test_credentials_in_urls",
     ],
     "Use a credential helper": [f"{TOKENS}another_host_never_sees", f"{CREDENTIALS}a_configured_login_takes"],
+    "The login for an OCI registry": [
+        "oci/test_logins.py::test_blobs_on_another_server_cost",
+        "oci/test_logins.py::test_a_step_down_to_plain_http",
+        "oci/test_pushing.py::test_uploads_on_another_server_get_no_login",
+    ],
     "For an index, use": [f"{CLIENT}a_token_is_sent_to_its_index_only"],
     "It is sent to the index's own": [
         "indexes/test_index_tokens.py::test_a_redirect_of_an_index",

@@ -92,7 +92,7 @@ EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, .
 COMMAS = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 RANGE_OR_OBJECT = "write a range like `^1.2`, or an object with git and path"
 HTTP = "e.g. https://host.example/skill.tar.gz"
-FORMS = "a requirement with git, path, bundled, url, version, env or npm"
+FORMS = "a requirement with git, path, bundled, url, oci, version, env or npm"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import os
 import ssl
 import time
 import zlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from threading import Event
 
 import httpx
@@ -20,11 +20,17 @@ import truststore
 
 from skillpm.core.git_syntax import host_of, is_insecure
 from skillpm.core.text import sanitize
-from skillpm.core.values import Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import FetchError, UsageError
 from skillpm.events import Reporter
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
-from skillpm.fetchers.http.errors import ResponseTooLarge, TransientError, check_status, translate_error
+from skillpm.fetchers.http.errors import (
+    SUCCESS_STATUSES,
+    ResponseTooLarge,
+    TransientError,
+    check_status,
+    translate_error,
+)
 from skillpm.fetchers.http.redirects import resolve_redirect, resolved_host
 from skillpm.fetchers.http.timeouts import TimeoutBackend
 from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
@@ -42,6 +48,19 @@ REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 def fetch_task(url: str) -> str:
     """Return the name of the task that fetches a file, for `Reporter`."""
     return f"fetching {sanitize(url)}"
+
+
+class Request(Value):
+    """What is sent, whatever the URL after redirects. `limit` is the maximum size of the response, in bytes."""
+
+    method: str = "GET"
+    limit: int
+    # Sent to the first host only: they may hold credentials.
+    headers: Mapping[str, str] = EMPTY_MAPPING
+    content: bytes | None = None
+    accept_gzip: bool = False
+    # Other statuses are errors.
+    accepted: frozenset[int] = SUCCESS_STATUSES
 
 
 class Response(Value):
@@ -133,35 +152,36 @@ class HttpClient:
         Raises `NotFoundError` for a missing file, `ResponseTooLarge` for a body over the limit, and `FetchError` for
         all other failures.
         """
+        request = Request(method=method, limit=limit, headers=headers or {}, accept_gzip=accept_gzip)
+        return self.send(url, request, referrer=referrer)
+
+    def send(self, url: str, request: Request, *, referrer: str = "") -> Response:
+        """Send a request, with retries and redirects as for `get`."""
         policy = RetryPolicy(sanitize(url), self.settings.network_timeout)
         with self._backend.apply_policy(policy):
             for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
-                    return self._follow_redirects(url, referrer, limit, headers or {}, method, accept_gzip=accept_gzip)
+                    return self._follow_redirects(url, referrer, request)
                 except TransientError as error:
-                    self.note(f"{method} {sanitize(url)} failed, attempt {attempt} of {MAX_ATTEMPTS}: {error.reason}")
+                    failed = f"{request.method} {sanitize(url)} failed"
+                    self.note(f"{failed}, attempt {attempt} of {MAX_ATTEMPTS}: {error.reason}")
                     if attempt == MAX_ATTEMPTS:
                         raise error.to_error(url) from None
                     policy.pause(attempt, self.stop_event, status=error.status, retry_after=error.retry_after)
         raise AssertionError("the last attempt returns or raises")  # pragma: no cover
 
-    def _follow_redirects(
-        self, url: str, referrer: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool
-    ) -> Response:
+    def _follow_redirects(self, url: str, referrer: str, request: Request) -> Response:
         # httpx could follow redirects itself, but each target has to be checked before it is contacted.
         current, previous = url, referrer
         for _ in range(MAX_REDIRECTS + 1):
-            # They may hold credentials: only the origin that they were given for receives them.
-            own_headers = headers if _origin(current) == _origin(url) else {}
+            own = request if _origin(current) == _origin(url) else request.replace(headers={})
             try:
                 self._check_server(current, previous)
-                response = self._send(
-                    current, limit, own_headers, method, accept_gzip=accept_gzip, task=fetch_task(url)
-                )
+                response = self._send(current, own, task=fetch_task(url))
             except (UnicodeError, httpx.HTTPError, httpx.InvalidURL) as error:
                 raise translate_error(current, error) from None
             if response.status not in REDIRECT_STATUSES:
-                check_status(url, response.status, response.headers)
+                check_status(url, response.status, response.headers, request.accepted)
                 return response
             current, previous = resolve_redirect(current, response.headers.get("Location", "")), current
         raise FetchError(f"too many redirects fetching {sanitize(url)} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
@@ -179,23 +199,23 @@ class HttpClient:
         if is_insecure(url) and host_of(url) not in self.settings.insecure_hosts:
             raise FetchError(
                 f"{sanitize(url)} uses plain HTTP, which can be tampered with in transit",
+                where=f"from {sanitize(from_url)}" if from_url else "",
                 hint=f"use https, or allow it with --allow-insecure-host {host_of(url)}",
             )
         if failure and not self._backend.is_proxied(self._client, url):
             raise TransientError(f"cannot connect ({failure})")
 
-    def _send(
-        self, url: str, limit: int, headers: dict[str, str], method: str, *, accept_gzip: bool, task: str
-    ) -> Response:
+    def _send(self, url: str, request: Request, *, task: str) -> Response:
         began = time.monotonic()
-        auth = None if "Authorization" in headers else self._auth  # explicit credentials replace those of ~/.netrc
-        accepted = {"Accept-Encoding": "gzip"} if accept_gzip else {}
-        with self._client.stream(method, url, headers={**headers, **accepted}, auth=auth) as response:
+        auth = None if "Authorization" in request.headers else self._auth  # explicit ones replace those of ~/.netrc
+        accepted = {"Accept-Encoding": "gzip"} if request.accept_gzip else {}
+        headers = {**request.headers, **accepted}
+        with self._client.stream(request.method, url, headers=headers, content=request.content, auth=auth) as response:
             body = b""
             if response.status_code not in REDIRECT_STATUSES:
-                body = self._read_body(response, url, limit, accept_gzip=accept_gzip, task=task)
+                body = self._read_body(response, url, request.limit, accept_gzip=request.accept_gzip, task=task)
             took = (time.monotonic() - began) * 1000
-            self.note(f"{method} {sanitize(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
+            self.note(f"{request.method} {sanitize(url)} {response.status_code} {len(body)} bytes {took:.0f} ms")
             return Response(url=url, status=response.status_code, headers=response.headers, body=body)
 
     def _read_body(self, response: httpx.Response, url: str, limit: int, *, accept_gzip: bool, task: str) -> bytes:

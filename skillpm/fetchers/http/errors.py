@@ -15,6 +15,7 @@ from skillpm.fetchers.retry import IDLE_HINT, MAX_ATTEMPTS, RETRYABLE_STATUSES
 
 NOT_FOUND_STATUSES = frozenset([404, 410])
 AUTH_STATUSES = frozenset([401, 403])
+SUCCESS_STATUSES = frozenset([200, 304])
 NO_RESPONSE = "the server did not respond"
 INVALID_LOCATION = "Invalid URL in location header"
 
@@ -29,7 +30,9 @@ class ResponseTooLarge(FetchError):
 
 
 class AuthenticationError(FetchError):
-    """A server that requires credentials, or rejects those it received."""
+    """A server that requires credentials, or rejects those it received. `challenge`: how to log in (RFC 9110)."""
+
+    challenge = ""
 
 
 class ServerUnreachable(FetchError):
@@ -56,8 +59,8 @@ class TransientError(Exception):
         return ServerUnreachable(f"{sanitize(url)}: {self.reason}", hint="try again, or check your proxy")
 
 
-def check_status(url: str, status: int, headers: httpx.Headers) -> None:
-    """Raise `TransientError`, `NotFoundError` or `FetchError` for any status but 200 and 304."""
+def check_status(url: str, status: int, headers: httpx.Headers, accepted: frozenset[int] = SUCCESS_STATUSES) -> None:
+    """Raise `TransientError`, `NotFoundError` or `FetchError` for any status that is not accepted."""
     if status in RETRYABLE_STATUSES:
         raise TransientError(
             f"the server returned HTTP {status}", status=status, retry_after=headers.get("Retry-After", "")
@@ -68,8 +71,10 @@ def check_status(url: str, status: int, headers: httpx.Headers) -> None:
         raise _proxy_login_error(url)
     if status in AUTH_STATUSES:
         hint = f"add a user and password for {host_of(url)} to ~/.netrc"
-        raise AuthenticationError(f"{sanitize(url)}: access denied (HTTP {status})", hint=hint)
-    if status not in {200, 304}:
+        error = AuthenticationError(f"{sanitize(url)}: access denied (HTTP {status})", hint=hint)
+        error.challenge = headers.get("WWW-Authenticate", "")
+        raise error
+    if status not in accepted:
         raise FetchError(f"{sanitize(url)}: the server returned HTTP {status}")
 
 

@@ -1,7 +1,6 @@
 """The client of all indexes: finds releases, chooses versions and downloads their archives into the store."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 from typing import TypeVar
@@ -12,13 +11,13 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY
-from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError, concerning
+from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient
-from skillpm.fetchers.http.errors import ServerUnreachable
 from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.parallel import run_parallel
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import IndexPin
@@ -37,7 +36,6 @@ from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store, StoreDamaged
 
-MAX_PARALLEL = 8
 Result = TypeVar("Result")
 
 
@@ -235,30 +233,12 @@ class IndexClient:
     def _run_parallel(
         self, origins: Mapping[SkillName, str], work: Callable[[SkillName], Result]
     ) -> dict[SkillName, Result]:
-        """Call `work` for each name in parallel threads. The first error cancels the others and is raised.
+        """Call `work` for each name in parallel threads; `origins` are the indexes of the names."""
+        return run_parallel(origins, work, self._interrupt)
 
-        `origins` are the indexes of the names: a server that fails concerns all names of its index.
-        """
-
-        def run(name: SkillName) -> Result:
-            try:
-                with concerning(name):
-                    return work(name)
-            except ServerUnreachable as error:
-                error.skills = tuple(sorted(other for other in origins if origins[other] == origins[name]))
-                raise
-
-        if len(origins) < 2:  # noqa: PLR2004  (needs no threads)
-            return {name: run(name) for name in origins}
-        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
-            jobs = {name: pool.submit(run, name) for name in origins}
-            try:
-                return {name: job.result() for name, job in jobs.items()}
-            except BaseException:
-                if self._http_client is not None:
-                    self._http_client.stop_event.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+    def _interrupt(self) -> None:
+        if self._http_client is not None:
+            self._http_client.stop_event.set()
 
 
 def _check_release(index: Index, name: SkillName, locked: LockedSkill, skill: FetchedSkill) -> None:

@@ -30,14 +30,15 @@ KNOWN_VARIABLES = (
     "SKILLPM_MAX_DOWNLOAD", "SKILLPM_MAX_INDEX", "SKILLPM_MAX_CATALOGUE", "SKILLPM_MAX_SKILLS",
     "SKILLPM_MAX_RELEASES", "SKILLPM_EXCLUDE_NEWER",
 )  # fmt: skip
-INDEX_VARIABLE = lazy_pattern(r"SKILLPM_INDEX_\w+_(?:TOKEN|URL)", re.ASCII)
+# With the name of an index or the host of a registry.
+NAMED_VARIABLE = lazy_pattern(r"SKILLPM_(?:INDEX_\w+_(?:TOKEN|URL)|OCI_\w+_(?:USERNAME|PASSWORD))", re.ASCII)
 
 
 def check_environment(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check the variables: unknown ones, relative folders, and switches that are easily forgotten."""
     environ = doctor.settings.environ
     for name in sorted(environ):
-        if name.startswith("SKILLPM_") and name not in KNOWN_VARIABLES and not INDEX_VARIABLE.fullmatch(name):
+        if name.startswith("SKILLPM_") and name not in KNOWN_VARIABLES and not NAMED_VARIABLE.fullmatch(name):
             hint = suggestion_hint(name, KNOWN_VARIABLES, "docs/layout-on-disk.md lists the variables")
             yield _note(f"unknown variable {name}", hint=hint)
     for name in FOLDER_VARIABLES:

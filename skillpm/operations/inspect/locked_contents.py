@@ -12,7 +12,7 @@ from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dependents import url_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import BundledPin, IndexPin, PackagePin, PathPin, describe_pin
+from skillpm.formats.pin import BundledPin, IndexPin, OciPin, PackagePin, PathPin, describe_pin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -81,6 +81,8 @@ def _find_unnamed(
                 is_named = path in local
             case PackagePin(kind=kind, package=package):
                 is_named = (kind, package) in packages
+            case OciPin() as pin:
+                is_named = fetchers.destinations.is_named(url_of(pin))
             case pin:
                 is_named = fetchers.destinations.is_named(pin.url) if server_of(pin.url) else pin.url in local
         if not is_named:

@@ -9,7 +9,7 @@ from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, IndexPin, PackagePin, PathPin, UrlPin, summarize_pin
+from skillpm.formats.pin import GitPin, IndexPin, OciPin, PackagePin, PathPin, UrlPin, summarize_pin
 from skillpm.installer.actions import version_label
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
@@ -112,7 +112,13 @@ def _group_by_origin(locked: Lockfile, names: Sequence[SkillName]) -> list[list[
     groups: dict[str, list[SkillName]] = {}
     for name in names:
         match locked.skills[name].pin:
-            case GitPin(url=origin) | IndexPin(index=origin) | UrlPin(url=origin) | PathPin(path=origin):
+            case (
+                GitPin(url=origin)
+                | IndexPin(index=origin)
+                | UrlPin(url=origin)
+                | PathPin(path=origin)
+                | OciPin(repository=origin)
+            ):
                 groups.setdefault(origin, []).append(name)
             case PackagePin() as pin:
                 groups.setdefault(f"{pin.kind}:{pin.package}", []).append(name)

@@ -10,18 +10,20 @@ from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import RANGE_HINT, is_range
-from skillpm.errors import UsageError
+from skillpm.errors import DocumentError, UsageError
 from skillpm.formats.pin import read_file_patterns
 from skillpm.requirements.repository_url import with_ref
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     RefKind,
     Source,
     UrlSource,
+    read_oci_source,
 )
 from skillpm.requirements.specifier import Specifier, parse_specifier
 
@@ -76,6 +78,9 @@ def describe_source(source: Source) -> str:
             return source.url
         case PackageSource():
             return f"{source.kind}:{source.package}" + (f"@{source.skill}" if source.skill else "")
+        case OciSource():
+            separator = ":" if source.kind == "tag" else "@" if source.ref else ""
+            return f"oci://{source.repository}{separator}{source.ref}"
         case _:
             assert_never(source)
 
@@ -89,6 +94,8 @@ def format_skill_spec(spec: str, source: Source, name: str) -> str:
         return f"{source.index_url}@{name}"
     if isinstance(source, PackageSource):
         return f"{source.kind}:{source.package}@{name}"
+    if isinstance(source, OciSource):
+        return f"{spec} --skill {name}"
     url, ref = (source.url, source.ref) if isinstance(source, GitSource) else ("", "")
     short = f"{spec}@{name}"
     try:
@@ -122,6 +129,12 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
         specifier = specifier.replace(source=source.replace(index=request.index))
     if not (request.ref_kind or request.path or request.files or request.link):
         return specifier
+    if (
+        isinstance(source, OciSource)
+        and request.ref_kind in {"tag", "version"}
+        and not (request.path or request.files or request.link)
+    ):
+        return specifier.replace(source=_apply_oci_flags(source, request, spec))
     if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path or request.files):
         return specifier.replace(source=source.replace(link=True))
     if not isinstance(source, GitSource) or request.link:
@@ -134,7 +147,7 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
 def _apply_skill(specifier: Specifier, name: str) -> Specifier:
     """Return the specifier of one of several skills, as `@NAME` in a SPEC selects it."""
     source, spec = specifier.source, specifier.text
-    if isinstance(source, GitSource | PackageSource) and not source.skill:
+    if isinstance(source, GitSource | PackageSource | OciSource) and not source.skill:
         return specifier.replace(source=source.replace(skill=name))
     if isinstance(source, PathSource):
         return specifier.replace(source=source.replace(path=os.path.join(source.path, parse_skill_name(name))))
@@ -155,6 +168,16 @@ def _apply_git_flags(specifier: Specifier, source: GitSource, request: InstallRe
     if request.files:
         source = source.replace(files=read_file_patterns(JsonNode(list(request.files), "--files")))
     return source
+
+
+def _apply_oci_flags(source: OciSource, request: InstallRequest, spec: str) -> OciSource:
+    if source.ref:
+        raise UsageError(f"`{sanitize(spec)}` already has a version, which conflicts with --{request.ref_kind}")
+    value = {"oci": source.repository, request.ref_kind: request.ref}
+    try:
+        return read_oci_source(SkillName(""), JsonNode(value, f"--{request.ref_kind}")).replace(skill=source.skill)
+    except DocumentError as error:
+        raise UsageError(error.message, where=error.where, hint=error.hint) from error
 
 
 def _apply_ref(source: GitSource, request: InstallRequest, spec: str) -> GitSource:

@@ -33,6 +33,7 @@ from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     Source,
@@ -50,8 +51,8 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
         specifier = parse_with_flags(spec, request)
         if isinstance(specifier.source, GitSource):
             skills.extend(make_fetchers(scope, context).list_available_skills(specifier.source, specifier.page_path))
-        elif isinstance(specifier.source, PackageSource):
-            skills.extend(make_fetchers(scope, context).list_package(specifier.source))
+        elif isinstance(specifier.source, PackageSource | OciSource):
+            skills.extend(make_fetchers(scope, context).list_skills(specifier.source))
         elif isinstance(specifier.source, UrlSource) and _is_possible_site(specifier.source.url):
             listed = make_fetchers(scope, context).list_index_skills(_parse_site_url(specifier.source.url))
             skills.extend(_make_site_skills(specifier.source.url, listed or ()))
@@ -59,7 +60,7 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
                 raise _not_found_error(spec, specifier.source.url)
         else:
             raise UsageError(
-                f"`{sanitize(spec)}` is not a repository, a site or a package, so there is nothing to list"
+                f"`{sanitize(spec)}` is not a repository, a registry, a site or a package, so there is nothing to list"
             )
     return skills
 
@@ -90,8 +91,8 @@ def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallReque
         case GitSource() as source:
             available = _fetch_git_skills(fetchers, specifier, source, context)
             return _select_skills(scope, context, spec, request, available)
-        case PackageSource() as source:
-            return _select_skills(scope, context, spec, request, fetchers.list_package(source))
+        case PackageSource() | OciSource() as source:
+            return _select_skills(scope, context, spec, request, fetchers.list_skills(source))
         case UrlSource() as source if _is_possible_site(source.url):
             if (listed := fetchers.list_index_skills(_parse_site_url(source.url))) is not None:
                 return _select_skills(scope, context, spec, request, _make_site_skills(source.url, listed))
@@ -166,7 +167,7 @@ def _make_requirement(skill: AvailableSkill, alias: str) -> NewRequirement:
             hint="choose one with --as NAME",
         )
     chosen = parse_skill_name(alias) if alias else SkillName(str(name))
-    if isinstance(source, PackageSource) and source.skill == chosen:
+    if isinstance(source, PackageSource | OciSource) and source.skill == chosen:
         source = source.replace(skill="")  # the requirement's name says it
     return NewRequirement(name=chosen, source=source)
 
@@ -211,6 +212,8 @@ def is_same_origin(new: Source, old: Source, locked: LockedSkill | None, indexes
             return is_same_folder(new, old)
         case PackageSource(), PackageSource():
             return (new.kind, new.package) == (old.kind, old.package)
+        case OciSource(), OciSource():
+            return (new.repository, new.skill) == (old.repository, old.skill)
         case PathSource(), PathSource():
             return new.path == old.path and new.link  # only `--force` replaces a live link by a copy
         case IndexSource(), IndexSource():

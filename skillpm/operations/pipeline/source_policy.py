@@ -11,7 +11,7 @@ from skillpm.errors import RefusedError, UsageError
 from skillpm.files import is_below
 from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin, summarize_pin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin, summarize_pin
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
@@ -21,6 +21,7 @@ from skillpm.requirements.source import (
     BundledSource,
     GitSource,
     IndexSource,
+    OciSource,
     PackageSource,
     PathSource,
     Source,
@@ -126,12 +127,7 @@ def is_allowed(source: Source, pin: Pin) -> bool:
     """Return whether a pin comes from the place that a source specifies."""
     match source:
         case GitSource():
-            if not isinstance(pin, GitPin) or pin.url != source.url or (source.path and source.path != pin.path):
-                return False
-            expected = {"rev": "", "tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
-            if (source.kind == "rev" and pin.commit != source.ref) or pin.files != source.files:
-                return False
-            return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
+            return isinstance(pin, GitPin) and pin.url == source.url and _is_allowed_commit(source, pin)
         case PathSource():
             return isinstance(pin, PathPin) and (pin.path, pin.link) == (source.path, source.link)
         case BundledSource():
@@ -144,8 +140,25 @@ def is_allowed(source: Source, pin: Pin) -> bool:
             return isinstance(pin, UrlPin) and pin.url == source.url
         case PackageSource():
             return isinstance(pin, PackagePin) and (pin.kind, pin.package) == (source.kind, source.package)
+        case OciSource():
+            return isinstance(pin, OciPin) and pin.repository == source.repository and _is_allowed_tag(source, pin)
         case _:
             assert_never(source)
+
+
+def _is_allowed_commit(source: GitSource, pin: GitPin) -> bool:
+    if (source.path and source.path != pin.path) or pin.files != source.files:
+        return False
+    expected = {"tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
+    if source.kind == "rev":
+        return pin.commit == source.ref and pin.ref == ""
+    return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
+
+
+def _is_allowed_tag(source: OciSource, pin: OciPin) -> bool:
+    if source.kind == "digest":
+        return source.ref == (pin.index or pin.manifest)
+    return source.kind != "tag" or source.ref == pin.tag
 
 
 def find_install_paths(scope: Scope, settings: Settings) -> tuple[str, ...]:

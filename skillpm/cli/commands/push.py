@@ -1,0 +1,70 @@
+"""`skillpm push`."""
+
+import click
+
+from skillpm.cli.change_options import dry_run_option, insecure_host_option
+from skillpm.cli.options import Invocation, output_options
+from skillpm.core.text import pluralize
+from skillpm.errors import UsageError
+from skillpm.operations.push import Pushed, PushRequest, push_skills
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  skillpm push ./pdf oci://ghcr.io/acme/pdf  under the tag of its version
+  skillpm push ./pdf oci://ghcr.io/acme/pdf --tag latest
+  skillpm push skills oci://ghcr.io/acme/    in repositories of their names
+  skillpm push a b oci://ghcr.io/acme/ --collection oci://ghcr.io/acme/all:1""",
+)
+@click.argument("arguments", nargs=-1, required=True, metavar="PATH... DESTINATION", help="Skills, and a repository.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Set this tag, too; it may move (repeatable).")
+@click.option("--image", is_flag=True, help="Push an image that Kubernetes can mount, not an artifact.")
+@click.option("--collection", metavar="SPEC", default="", help="Push a collection of all these skills, too.")
+@dry_run_option
+@insecure_host_option
+@output_options
+def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...], collection: str) -> None:
+    """Publish skills in an OCI registry. Published versions never change."""
+    *paths, destination = arguments
+    if not destination.startswith("oci://") or not paths:
+        raise UsageError(
+            "expected paths and then a destination",
+            hint="e.g. skillpm push ./pdf oci://ghcr.io/acme/skills/pdf",
+        )
+    request = PushRequest(
+        paths=tuple(paths),
+        destination=destination,
+        tags=tags,
+        as_image=call.flags["image"],
+        collection=collection,
+        dry_run=call.flags["dry_run"],
+    )
+    pushed = push_skills(call.context, request)
+    if call.console.as_json:
+        dry_run = {"dryRun": True} if request.dry_run else {}
+        call.console.print_json({"pushed": [_to_json(each) for each in pushed], **dry_run})
+    elif not call.console.quiet:
+        _print(call, pushed, dry_run=request.dry_run)
+
+
+def _to_json(pushed: Pushed) -> dict[str, object]:
+    return {
+        "name": pushed.name,
+        "version": pushed.version,
+        "ref": pushed.ref,
+        "digest": pushed.digest,
+        "isNew": pushed.is_new,
+    }
+
+
+def _print(call: Invocation, pushed: list[Pushed], *, dry_run: bool) -> None:
+    for each in pushed:
+        state = "" if each.is_new else ", which is there already"
+        call.console.print_line(f" {'+' if each.is_new else '='} {each.ref} ({each.digest[:19]}){state}")
+    new = [each for each in pushed if each.is_new]
+    sent = sum(each.bytes_sent for each in pushed)
+    done = f"would push {len(new)} of {pluralize(len(pushed), 'tag')}"
+    call.console.print_line(
+        done if dry_run else f"pushed {len(new)} of {pluralize(len(pushed), 'tag')}, {sent / 1000:.1f} kB"
+    )

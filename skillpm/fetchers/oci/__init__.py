@@ -1,0 +1,1 @@
+"""Fetching from OCI registries."""

@@ -1,0 +1,1 @@
+"""Documents of OCI registries: references, manifests, indexes, and challenges to log in."""
