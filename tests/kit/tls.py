@@ -32,6 +32,12 @@ class CertificateAuthority:
         self._authority.issue_cert(name).configure_cert(context)
         return context
 
+    def write_files(self, name: str, certificate: Path, key: Path) -> None:
+        """Write a certificate for a host name and its key, for another server than ours."""
+        issued = self._authority.issue_cert(name)
+        certificate.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+        issued.private_key_pem.write_to_path(key)
+
 
 class Proxy(ThreadingTCPServer):
     """A proxy that connects `CONNECT host:443` to the test server for that host, and records the requests.
