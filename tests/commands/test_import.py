@@ -140,6 +140,7 @@ def test_json_output_is_one_object(there: CommandSandbox) -> None:
             "directory",
             "read",
             "adopted",
+            "newFor",
             "unknown",
             "left",
             "actions",
@@ -228,6 +229,23 @@ def test_links_of_another_tool_are_kept_and_reported(there: CommandSandbox) -> N
     assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in output
     assert there.read_json("skills.json")["agents"] == ["universal"]
     assert settled(there) == SETTLED
+
+
+def test_a_host_that_gets_more_skills_than_it_had_is_named(there: CommandSandbox) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write_files(prefix_paths(".claude/skills/docx", DOCX))
+
+    dry = there.json_output("import", "--dry-run")
+    output = there.run("import", check=True).stderr
+
+    assert dry["newFor"] == [{"agent": "claude-code", "skills": ["pdf"]}]
+    assert (
+        "claude-code gets all skills from now on, also those that it did not have: pdf; "
+        "to hide one, run `skillpm disable NAME --agent claude-code`\n"
+    ) in output
+    assert there.exists(".claude/skills/pdf")
+    there.run("disable", "pdf", "--agent", "claude-code", check=True)
+    assert not there.exists(".claude/skills/pdf")
 
 
 def test_a_host_that_reads_adopted_skills_through_a_link_can_be_linked(there: CommandSandbox) -> None:

@@ -9,6 +9,7 @@ import click
 from skillpm.cli.change_options import build_change_options, dry_run_option, fetch_options, lock_timeout_option
 from skillpm.cli.change_output import change_to_json, print_change
 from skillpm.cli.options import Invocation, read_scope_flags
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.foreign_formats.base import SkippedSkill
 from skillpm.operations.context.scope import Scope, is_home, resolve_project_scope, user_scope
@@ -74,6 +75,7 @@ def _to_json(result: ImportResult) -> dict[str, Any]:
             for document in result.documents
         ],
         "adopted": [{"name": item.name, "path": item.path} for item in adoption.adoptable],
+        "newFor": [{"agent": agent, "skills": list(names)} for agent, names in adoption.new_for.items()],
         "unknown": [
             *(_skipped_to_json(item) for item in (*result.skipped, *result.notes)),
             *({"name": name, "why": ALREADY_REQUIRED} for name in result.existing),
@@ -126,6 +128,11 @@ def _format_adoption(adoption: Adoption) -> Iterator[str]:
                 continue
             for item in in_folder:
                 yield f"{item.name}: {sanitize(item.path)} {one}"
+    for agent, names in adoption.new_for.items():
+        yield (
+            f"{agent} gets all skills from now on, also those that it did not have: {list_some(names, MAX_ITEMIZED)}; "
+            f"to hide one, run `skillpm disable NAME --agent {agent}`"
+        )
     for item in adoption.different:
         yield f"{item.name}: {sanitize(item.path)} {sanitize(item.difference, 200)}; left as it is"
 

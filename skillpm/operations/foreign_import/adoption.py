@@ -8,7 +8,7 @@ from typing import Any
 from skillpm.agent_hosts.known_agents import Agent, agent_folder, is_present, load_agents
 from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
-from skillpm.core.values import Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.fetchers.base import variant_of
 from skillpm.foreign_formats.content_hashes import HashedFile
 from skillpm.foreign_formats.gh import is_from_gh
@@ -47,6 +47,7 @@ class Adoption(Value):
     different: tuple[ExistingSkill, ...] = ()
     links: tuple[ExistingSkill, ...] = ()  # of other tools
     agents: tuple[str, ...] = ()  # to be linked, one for each folder of `adoptable`
+    new_for: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING  # agent -> the skills that it did not have before
 
 
 def read_existing_files(scope: Scope, context: Context, name: SkillName) -> list[list[HashedFile]]:
@@ -85,7 +86,12 @@ def find_existing_skills(
                 different.append(existing.replace(difference=_describe_difference(path, context, item)))
         if same and not (different or links or is_source):
             agent = _choose_agent(readers, scope, context, preferred_agents)
-            adoption = adoption.replace(adoptable=(*adoption.adoptable, *same), agents=(*adoption.agents, agent))
+            new = tuple(sorted({*imports} - {existing.name for existing in same}))
+            adoption = adoption.replace(
+                adoptable=(*adoption.adoptable, *same),
+                agents=(*adoption.agents, agent),
+                new_for={**adoption.new_for, agent: new} if new else adoption.new_for,
+            )
         else:
             adoption = adoption.replace(
                 identical=(*adoption.identical, *same),
