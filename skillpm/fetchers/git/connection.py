@@ -9,6 +9,8 @@ import selectors
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from threading import Thread
 from typing import IO, NamedTuple
 from weakref import finalize
 
@@ -89,8 +91,9 @@ class Connection:
         """
         try:
             self._write(b"stateless-connect git-upload-pack\n", limits)
-            import yaml  # noqa: F401, PLC0415  (for the first SKILL.md; until the server answers, there is time)
-
+            # For the first SKILL.md: until the server answers, there is time. In a thread, where no signal is handled:
+            # a module in C loses the Ctrl-C that arrives while it is imported.
+            Thread(target=import_module, args=["yaml"]).start()
             while b"\n" not in self._buffer:
                 self._fill(limits)
         except GitFailed as failed:
