@@ -44,7 +44,8 @@ def commands_with_a_dry_run() -> Iterator[str]:
 
 
 def test_every_command_with_a_dry_run_is_tried_here() -> None:
-    assert sorted(commands_with_a_dry_run()) == sorted(CALLS)
+    elsewhere = {"push"}  # needs a registry: oci/test_pushing.py
+    assert {*commands_with_a_dry_run()} - elsewhere == {*CALLS}
 
 
 @pytest.fixture
