@@ -1,4 +1,4 @@
-"""Where a host's own configuration in a project tells it to look for skills. The project is not trusted."""
+"""The folders that a host's own configuration in a project adds to its search. The project is not trusted."""
 
 import os
 from collections.abc import Sequence

@@ -60,7 +60,7 @@ COMMAND_HINTS = {
     "skills": _SKILL,
     "self": _UPGRADE,
     "self-update": _UPGRADE,
-    "login": "skillpm uses git's credentials, or GITHUB_TOKEN or GITLAB_TOKEN from the environment",
+    "login": "skillpm uses git's credentials, GITHUB_TOKEN or GITLAB_TOKEN, and Docker's logins for OCI registries",
 }
 
 _ALWAYS_SAVED = "leave it out: skills.json and skills.lock are always written"

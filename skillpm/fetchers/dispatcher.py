@@ -229,6 +229,10 @@ class FetcherDispatcher:
         """Return the commits that the tags of these pins point at now; empty for a tag that is gone."""
         return cast("GitFetcher", self._fetcher("git")).find_tagged_commits(pins)
 
+    def find_tagged_manifests(self, pins: Mapping[SkillName, OciPin]) -> Mapping[SkillName, str]:
+        """Return the manifests that the tags of these pins lead to now; empty for a tag that is gone."""
+        return cast("OciFetcher", self._fetcher("oci")).find_tagged_manifests(pins) if pins else {}
+
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
         return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)

@@ -1,6 +1,7 @@
 """`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
@@ -9,7 +10,7 @@ from skillpm.errors import ConflictError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.oci.uploads import Uploader
-from skillpm.formats.oci.reference import repository_url, tag_version, version_tag
+from skillpm.formats.oci.reference import is_tag, repository_url, tag_version, version_tag
 from skillpm.indexes.publish.oci_artifact import (
     Artifact,
     Blob,
@@ -67,6 +68,9 @@ def push_skills(context: Context, request: PushRequest) -> list[Pushed]:
     All are validated, and all tags are looked up, before anything is sent. Raises `RefusedError` for an invalid skill,
     and `ConflictError` for a version that is published already with other content.
     """
+    if wrong := next((tag for tag in request.tags if not is_tag(tag)), None):
+        hint = "letters, digits, `.`, `_` and `-`, e.g. latest"
+        raise UsageError(f"`{sanitize(wrong, 60)}` is not a tag", hint=hint)
     releases = _read_releases(context, request)
     target = _parse_destination(request.collection, "--collection") if request.collection else None
     destinations = Destinations()
@@ -75,7 +79,10 @@ def push_skills(context: Context, request: PushRequest) -> list[Pushed]:
         destinations.name(repository_url(target.repository))
         _check_one_registry(releases, target)
     uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
-    known = {each.repository: _check_tag(uploader, each) for each in releases}
+    known = {each.repository: _check_tag(uploader, each, each.tag) for each in releases}
+    for each, tag in product(releases, request.tags):
+        if tag_version(tag):  # others may move
+            _check_tag(uploader, each, tag)
     pushed = []
     for each in releases:
         is_new, sent = known[each.repository] == "", 0
@@ -163,13 +170,13 @@ def _check_distinct(releases: Sequence[_Release]) -> None:
             )
 
 
-def _check_tag(uploader: Uploader, release: _Release) -> str:
-    """Return the digest that is published under a release's tag. Raises `ConflictError` for a version with another."""
-    published = uploader.find_digest(release.repository, release.tag)
-    if published and published != release.artifact.top.digest and tag_version(release.tag):
+def _check_tag(uploader: Uploader, release: _Release, tag: str) -> str:
+    """Return the digest published under a tag. Raises `ConflictError` for a version with other content."""
+    published = uploader.find_digest(release.repository, tag)
+    if published and published != release.artifact.top.digest and tag_version(tag):
         raise ConflictError(
-            f"`{release.draft.name}` {release.tag} is published already, with other content: "
-            f"oci://{release.repository}:{release.tag} is {published}, this would be {release.artifact.top.digest}",
+            f"`{release.draft.name}` {tag} is published already, with other content: "
+            f"oci://{release.repository}:{tag} is {published}, this would be {release.artifact.top.digest}",
             hint="a published version must not change: raise the version; nothing was pushed",
             skills=[release.draft.name],
         )

@@ -69,7 +69,7 @@ def _find_flaws(data: bytes, front: Frontmatter) -> Iterator[str]:
 
 
 def _find_yaml_error(data: bytes, front: Frontmatter) -> str:
-    """Return why frontmatter is no YAML even with values quoted that have a colon, as some hosts do; else nothing."""
+    """Return why frontmatter is invalid YAML even with values quoted that have a colon, as some hosts do."""
     if not front.findings or front.dialect != "yaml":
         return ""
     text = decode_text(data)

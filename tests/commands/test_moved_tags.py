@@ -4,6 +4,12 @@ import pytest
 from commands.scene import CommandSandbox
 from kit import Repository, make_skill, prefix_paths
 
+from skillpm.core.digest import Digest
+from skillpm.core.names import SkillName
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.pin import GitPin
+from skillpm.operations.inspect.moved_tags import find_moved_tags
+
 
 @pytest.fixture
 def moved(project: CommandSandbox, upstream: Repository, url: str) -> str:
@@ -13,6 +19,23 @@ def moved(project: CommandSandbox, upstream: Repository, url: str) -> str:
     upstream.write(prefix_paths("skills/docx", make_skill("docx", body="Other.\n"))).commit()
     upstream.tag("v1.0.0", force=True)
     return f"docx: tag v1.0.0 moved {first[:7]} → {upstream.resolve('v1.0.0')[:7]}"
+
+
+def test_commits_with_the_same_first_digits_are_different() -> None:
+    """Anyone can make a commit whose short id is that of another one."""
+    before, after = (
+        Lockfile(
+            skills={
+                SkillName("docx"): LockedSkill(
+                    pin=GitPin(url="https://x/y", commit=f"1234567{digit * 33}", tree="a" * 40, ref="refs/tags/v1"),
+                    digest=Digest(f"sha256:{digit * 64}"),
+                )
+            }
+        )
+        for digit in "ab"
+    )
+
+    assert find_moved_tags(before, after) == {"docx": "tag v1 moved 1234567 → 1234567"}
 
 
 COMMANDS = [

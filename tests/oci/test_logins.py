@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from kit import CertificateAuthority, GitServer, OciRegistry, Sandbox, Tokens, make_skill
+from kit import CertificateAuthority, GitServer, OciRegistry, Response, Sandbox, Tokens, make_skill
 from oci.world import publish, requests_of
 
 LOGIN = ("ann", "s3cret")
@@ -225,8 +225,7 @@ def test_a_helper_that_fails_is_reported_and_one_that_knows_nothing_is_not(
         ("../../bin/sh", "invalid name of a credential helper: `../../bin/sh`"),
         (
             "nothing",
-            "the credential helper docker-credential-nothing failed: [Errno 2] No such file or directory: "
-            "'docker-credential-nothing'",
+            "the credential helper docker-credential-nothing was not found in PATH",
         ),
     ],
 )
@@ -300,3 +299,48 @@ def test_a_private_ca_is_trusted_as_everywhere(tmp_path: Path, sandbox: Sandbox)
         assert without.code == 1
         assert with_ca.code == 0
         assert requests_of(registry)
+
+
+def test_an_identity_token_is_not_sent_on_by_a_redirect(registry: OciRegistry, sandbox: Sandbox) -> None:
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    registry.tokens = Tokens()
+    write_docker_config(sandbox, {"auths": {registry.host: {"identitytoken": registry.identity_token}}})
+    with GitServer() as other:
+        registry.overrides["token"] = Response(307, {"Location": f"{other.address}/steal"}, b"")
+
+        result = sandbox.run("install", f"oci://{registry.host}/acme/pdf")
+
+        assert other.requests == []
+    assert (result.code, result.error_output) == (
+        1,
+        f"error: {registry.address}/token redirects what was sent to it to another server: {other.address}/steal\n"
+        "  hint: report it to the server's administrator; nothing was sent there\n",
+    )
+
+
+def test_a_helper_in_the_project_is_not_run(registry: OciRegistry, sandbox: Sandbox) -> None:
+    """With `PATH=:/usr/bin`, the current folder is searched, too: a checkout must not bring its own helper."""
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    registry.login = LOGIN
+    helper = sandbox.write("docker-credential-vault", "#!/bin/sh\ntouch ran\n")
+    helper.chmod(0o755)
+    write_docker_config(sandbox, {"credsStore": "vault"})
+
+    for path in (":/usr/bin:/bin", ".:/usr/bin:/bin"):
+        result = sandbox.run("install", f"oci://{registry.host}/acme/pdf", env={"PATH": path})
+
+        assert result.error_output.splitlines()[0] == (
+            "error: the credential helper docker-credential-vault was not found in PATH"
+        )
+    assert not sandbox.exists("ran")
+
+
+def test_plain_http_is_used_for_a_host_that_the_user_allows(sandbox: Sandbox) -> None:
+    """Nothing listens there: the error names the URL that was tried."""
+    spec = "oci://registry.invalid:5000/acme/pdf:1.0.0"
+
+    refused = sandbox.run("install", spec)
+    allowed = sandbox.run("install", spec, "--allow-insecure-host", "registry.invalid")
+
+    assert refused.error_output.startswith("error: https://registry.invalid:5000/v2/acme/pdf/manifests/1.0.0")
+    assert allowed.error_output.startswith("error: http://registry.invalid:5000/v2/acme/pdf/manifests/1.0.0")

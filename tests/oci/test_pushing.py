@@ -82,9 +82,7 @@ def test_the_same_bytes_come_out_of_any_checkout_and_are_not_sent_again(registry
     again = other.run("push", "elsewhere/pdf", destination, check=True)
 
     digest = digest_of(registry.manifests["acme/pdf", "1.0.0"][1])
-    assert again.stdout == (
-        f" = {destination}:1.0.0 ({digest[:19]}), which is there already\npushed 0 of 1 tag, 0.0 kB\n"
-    )
+    assert again.stdout == (f" = {destination}:1.0.0 ({digest[:19]}), already published\npushed 0 of 1 tag, 0.0 kB\n")
     assert requests_of(registry) == ["GET /v2/acme/pdf/manifests/1.0.0"]
 
 
@@ -120,6 +118,29 @@ def test_other_tags_may_move(registry: OciRegistry, skills: Sandbox) -> None:
     assert sorted(tags) == ["1", "1.0.0", "1.1.0", "latest"]
     assert tags["latest"] == tags["1.1.0"]
     assert tags["1"] == tags["1.0.0"]
+
+
+def test_another_tag_that_is_a_version_never_moves(registry: OciRegistry, skills: Sandbox) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    skills.run("push", "skills/pdf", destination, "--tag", "0.9.0", check=True)
+    skills.write_files(prefix_paths("skills/pdf", make_skill("pdf", metadata={"version": "1.1.0"})))
+    registry.clear_requests()
+
+    result = skills.run("push", "skills/pdf", destination, "--tag", "0.9.0")
+
+    assert result.code == 1
+    assert result.error_output.startswith(f"error: `pdf` 0.9.0 is published already, with other content: {destination}")
+    assert {request.method for request in registry.requests} == {"GET"}
+
+
+def test_a_tag_must_be_one(registry: OciRegistry, skills: Sandbox) -> None:
+    result = skills.run("push", "skills/pdf", f"oci://{registry.host}/acme/pdf", "--tag", "../x")
+
+    assert (result.code, result.error_output) == (
+        2,
+        "error: `../x` is not a tag\n  hint: letters, digits, `.`, `_` and `-`, e.g. latest\n",
+    )
+    assert registry.requests == []
 
 
 def test_a_dry_run_sends_nothing(registry: OciRegistry, skills: Sandbox) -> None:

@@ -60,7 +60,7 @@ def _to_json(pushed: Pushed) -> dict[str, object]:
 
 def _print(call: Invocation, pushed: list[Pushed], *, dry_run: bool) -> None:
     for each in pushed:
-        state = "" if each.is_new else ", which is there already"
+        state = "" if each.is_new else ", already published"
         call.console.print_line(f" {'+' if each.is_new else '='} {each.ref} ({each.digest[:19]}){state}")
     new = [each for each in pushed if each.is_new]
     sent = sum(each.bytes_sent for each in pushed)

@@ -184,6 +184,12 @@ class HttpClient:
                 check_status(url, response.status, response.headers, request.accepted)
                 return response
             current, previous = resolve_redirect(current, response.headers.get("Location", "")), current
+            if request.content and _origin(current) != _origin(previous):  # which may be a credential
+                sender = sanitize(previous.partition("?")[0])
+                raise FetchError(
+                    f"{sender} redirects what was sent to it to another server: {sanitize(current)}",
+                    hint="report it to the server's administrator; nothing was sent there",
+                )
         raise FetchError(f"too many redirects fetching {sanitize(url)} (limit {MAX_REDIRECTS})", hint=REDIRECT_HINT)
 
     def _check_server(self, url: str, from_url: str) -> None:

@@ -5,6 +5,7 @@ import binascii
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 
@@ -119,9 +120,14 @@ def _ask_helper(name: str, host: str, environ: Mapping[str, str], file: str) -> 
     if not HELPER_NAME.fullmatch(name):
         raise FetchError(f"invalid name of a credential helper: `{sanitize(name, 60)}`", where=file)
     server = DOCKER_HUB_KEY if host == "docker.io" else host
+    # Relative folders of PATH, such as the current one, may belong to a checkout.
+    folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
+    path = shutil.which(program, path=os.pathsep.join(folders) or os.devnull)
+    if path is None:
+        raise FetchError(f"the credential helper {program} was not found in PATH", where=file)
     try:
         answer = subprocess.run(
-            [program, "get"],
+            [path, "get"],
             input=server.encode(),
             capture_output=True,
             timeout=HELPER_SECONDS,

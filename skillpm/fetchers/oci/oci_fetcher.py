@@ -115,6 +115,25 @@ class OciFetcher:
         self._run({name: pin.repository for name, pin in pins.items()}, fetch_one)
         return []
 
+    def find_tagged_manifests(self, pins: Mapping[SkillName, OciPin]) -> dict[SkillName, str]:
+        """Return the digests that the tags of these pins lead to now: the pin's own for the same layer, as also in a
+        collection that lists its manifest; empty for a tag that is gone.
+        """
+
+        def find_one(name: SkillName) -> str:
+            pin = pins[name]
+            try:
+                digest, document = self.registries.fetch_document(pin.repository, pin.tag)
+            except NotFoundError:
+                return ""
+            if isinstance(document, SkillIndex):
+                is_same = pin.manifest in {entry.digest for entry in document.entries}
+            else:
+                is_same = document.layer.digest == pin.layer
+            return pin.manifest if is_same else digest
+
+        return self._run({name: pin.repository for name, pin in pins.items()}, find_one)
+
     def list_available_skills(self, source: OciSource) -> list[AvailableSkill]:
         """List the skill of a repository, or those of a collection."""
         _, document = self._read(source)

@@ -225,9 +225,9 @@ class OciRegistries:
             return self._access[repository, actions]
 
     def _url(self, repository: str) -> str:
-        """Return the URL of a repository: HTTPS, except on this machine, where a registry may have none."""
+        """Return the URL of a repository: HTTPS, unless plain HTTP is allowed and nothing else is there."""
         url, host = repository_url(repository), repository.partition("/")[0]
-        if not is_loopback(repository):
+        if not is_loopback(repository) and host_of(url) not in self.settings.insecure_hosts:
             return url
         if host not in self._uses_tls:
             self._uses_tls[host] = _speaks_tls(host)
@@ -235,7 +235,7 @@ class OciRegistries:
 
 
 def _speaks_tls(host: str) -> bool:
-    """Return whether a port of this machine speaks TLS; the certificate is checked with the first request."""
+    """Return whether a server speaks TLS; the certificate is checked with the first request."""
     name, port = host_of(f"https://{host}"), host.rpartition("]")[2].rpartition(":")[2]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

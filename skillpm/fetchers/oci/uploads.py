@@ -25,7 +25,7 @@ class Uploader:
     def find_digest(self, repository: str, tag: str) -> str:
         """Return the digest of the manifest that a tag points at; empty if there is no such tag.
 
-        Raises `DocumentError` for what is no JSON.
+        Raises `DocumentError` if it is not JSON.
         """
         headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
         try:

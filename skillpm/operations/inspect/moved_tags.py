@@ -3,6 +3,7 @@
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
 from skillpm.events import Reporter
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.pin import GitPin, OciPin
@@ -19,14 +20,17 @@ def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
     messages = {}
     for name, skill in sorted(after.skills.items()):
         match (before.skills[name].pin if name in before.skills else None), skill.pin:
-            case GitPin() as old, GitPin() as new if (old.url, old.ref) == (new.url, new.ref):
-                tag, moved = new.ref.removeprefix("refs/tags/"), (short_commit(old.commit), short_commit(new.commit))
-                is_tag = tag != new.ref
-            case OciPin() as old, OciPin() as new if (old.repository, old.tag) == (new.repository, new.tag):
-                tag, moved = new.tag, shorten_distinct_digests(old.manifest, new.manifest)
-                is_tag = tag != ""
-            case _:
-                continue
-        if is_tag and moved[0] != moved[1]:
-            messages[name] = f"tag {tag} moved {moved[0]} → {moved[1]}"
+            case GitPin(ref=ref) as old, GitPin() as new if ref.startswith("refs/tags/"):
+                if (old.url, ref) == (new.url, new.ref) and old.commit != new.commit:
+                    messages[name] = describe_move(ref.removeprefix("refs/tags/"), old.commit, new.commit)
+            case OciPin(tag=tag) as old, OciPin() as new if tag:
+                if (old.repository, tag) == (new.repository, new.tag) and old.manifest != new.manifest:
+                    messages[name] = describe_move(tag, old.manifest, new.manifest)
     return messages
+
+
+def describe_move(tag: str, old: str, new: str) -> str:
+    """Return that a tag moved, from and to a commit or the digest of a manifest."""
+    is_commit = not old.startswith("sha256:")
+    shown = (short_commit(old), short_commit(new)) if is_commit else shorten_distinct_digests(old, new)
+    return f"tag {sanitize(tag, 60)} moved {shown[0]} → {shown[1]}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -10,10 +9,11 @@ from skillpm.errors import NotFoundError
 from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.inspect.moved_tags import describe_move
 from skillpm.operations.pipeline.index_policy import find_locked_release, find_unconfigured
 from skillpm.requirements.source import GitSource
 from skillpm.store import Proofs
@@ -51,13 +51,15 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
     claims = [Claim(name=name, what="content", problem=problems.get(name, "")) for name in sorted(locked)]
     wrong: list[Claim] = []
     tags = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, GitPin) and _tag_of(pin)}
+    manifests = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, OciPin) and pin.tag}
     releases = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and skill.version}
     if context.settings.offline:
-        claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted(tags)]
+        claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted({*tags, *manifests})]
         claims += [Claim(name=name, what="version", problem=OFFLINE) for name in sorted(releases)]
     else:
-        wrong += _find_moved_tags(tags, locked, fetchers)
-        claims += [Claim(name=name, what="tag") for name in sorted({*tags} - {claim.name for claim in wrong})]
+        wrong += _find_moved_tags(tags, locked, fetchers) + _find_moved_oci_tags(manifests, fetchers)
+        right = {*tags, *manifests} - {claim.name for claim in wrong}
+        claims += [Claim(name=name, what="tag") for name in sorted(right)]
         claims += _check_releases({name: releases[name] for name in {*releases} - {*problems}}, fetchers)
     return LockProof(
         proved=tuple(claim for claim in claims if not claim.problem),
@@ -106,8 +108,18 @@ def _find_moved_tags(
         if not commit:
             claims.append(Claim(name=name, what="tag", problem=f"tag {tag} no longer exists"))
         elif commit != old and (name not in current or current[name].digest != locked[name].digest):
-            moved = f"tag {tag} moved {short_commit(old)} → {short_commit(commit)}"
-            claims.append(Claim(name=name, what="tag", problem=moved))
+            claims.append(Claim(name=name, what="tag", problem=describe_move(tag, old, commit)))
+    return claims
+
+
+def _find_moved_oci_tags(pins: Mapping[SkillName, OciPin], fetchers: FetcherDispatcher) -> list[Claim]:
+    """Return a claim for each tag in a registry that is gone, or that leads to another layer than the locked one."""
+    claims = []
+    for name, manifest in sorted(fetchers.find_tagged_manifests(pins).items()):
+        tag, old = sanitize(pins[name].tag, 60), pins[name].manifest
+        if manifest != old:
+            problem = describe_move(tag, old, manifest) if manifest else f"tag {tag} no longer exists"
+            claims.append(Claim(name=name, what="tag", problem=problem))
     return claims
 
 

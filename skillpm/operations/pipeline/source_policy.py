@@ -11,6 +11,7 @@ from skillpm.errors import RefusedError, UsageError
 from skillpm.files import is_below
 from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.oci.reference import LATEST, tag_version
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin, summarize_pin
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
@@ -152,13 +153,17 @@ def _is_allowed_commit(source: GitSource, pin: GitPin) -> bool:
     expected = {"tag": f"refs/tags/{source.ref}", "branch": f"refs/heads/{source.ref}", "": "HEAD"}
     if source.kind == "rev":
         return pin.commit == source.ref and pin.ref == ""
-    return source.kind in {"any", "version"} or pin.ref == expected[source.kind]
+    if source.kind == "version":
+        return pin.ref.startswith("refs/tags/")
+    return source.kind == "any" or pin.ref == expected[source.kind]
 
 
 def _is_allowed_tag(source: OciSource, pin: OciPin) -> bool:
     if source.kind == "digest":
         return source.ref == (pin.index or pin.manifest)
-    return source.kind != "tag" or source.ref == pin.tag
+    if source.kind == "tag":
+        return source.ref == pin.tag
+    return tag_version(pin.tag) != "" or (source.kind == "" and pin.tag == LATEST)
 
 
 def find_install_paths(scope: Scope, settings: Settings) -> tuple[str, ...]:
