@@ -9,7 +9,6 @@ from skillpm.core.names import PACKAGE_KINDS, PackageKind, normalize_package_nam
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.formats.oci.reference import read_manifest_digest, read_repository, read_tag
 
 MAX_FILE_PATTERNS = 100
 MAX_PATTERN_LENGTH = 1_000
@@ -195,6 +194,12 @@ def _read_git_pin(node: JsonNode) -> GitPin:
 
 
 def _read_oci_pin(node: JsonNode) -> OciPin:
+    from skillpm.formats.oci.reference import (  # noqa: PLC0415  (few skills are in registries)
+        read_manifest_digest,
+        read_repository,
+        read_tag,
+    )
+
     node.check_keys("oci", "tag", "index", "manifest", "layer")
     tag, index = node.get("tag"), node.get("index")
     return OciPin(
