@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 
 from skillpm.agent_hosts.discovery import Discovery, DiscoveryWarning, scan_roots
-from skillpm.agent_hosts.host_config import load_host_config
 from skillpm.agent_hosts.profiles import load_profile
 from skillpm.agent_hosts.roots import build_search_roots
 from skillpm.core.text import sanitize
@@ -57,6 +56,8 @@ def _add_host_config(
     config: UserConfig, name: str, settings: Settings
 ) -> tuple[UserConfig, tuple[DiscoveryWarning, ...]]:
     """Return the user's settings with those of a host's configuration in the project, and what is wrong with these."""
+    from skillpm.agent_hosts.host_config import load_host_config  # noqa: PLC0415  (only one host has such a file)
+
     file = os.path.join(settings.working_directory, name)
     host_config = load_host_config(file, settings, config.additional_paths)
     merged = config.replace(
