@@ -1,7 +1,6 @@
 """`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
@@ -79,21 +78,18 @@ def push_skills(context: Context, request: PushRequest) -> list[Pushed]:
         destinations.name(repository_url(target.repository))
         _check_one_registry(releases, target)
     uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
-    known = {each.repository: _check_tag(uploader, each, each.tag) for each in releases}
-    for each, tag in product(releases, request.tags):
-        if tag_version(tag):  # others may move
-            _check_tag(uploader, each, tag)
+    new_tags = {each.repository: _find_new_tags(uploader, each, request.tags) for each in releases}
+    collection = None if target is None else _build_collection(uploader, releases, target)
     pushed = []
     for each in releases:
-        is_new, sent = known[each.repository] == "", 0
-        if not request.dry_run:
-            sent = _push(context, uploader, each, is_new=is_new)
-            for tag in request.tags:
-                top = each.artifact.top
-                uploader.push_manifest(each.repository, tag, top.media_type, top.data)
-        pushed.append(_describe(each, is_new=is_new, sent=sent))
-    if target is not None:
-        pushed.append(_push_collection(uploader, releases, target, dry_run=request.dry_run))
+        new = new_tags[each.repository]
+        sent = _push(context, uploader, each, new) if new and not request.dry_run else 0
+        pushed += [
+            _describe(each, tag, is_new=tag in new, sent=sent if tag == each.tag else 0)
+            for tag in dict.fromkeys([each.tag, *request.tags])
+        ]
+    if target is not None and collection is not None:
+        pushed.append(_push_collection(uploader, releases, target, collection, dry_run=request.dry_run))
     return pushed
 
 
@@ -170,36 +166,45 @@ def _check_distinct(releases: Sequence[_Release]) -> None:
             )
 
 
-def _check_tag(uploader: Uploader, release: _Release, tag: str) -> str:
-    """Return the digest published under a tag. Raises `ConflictError` for a version with other content."""
-    published = uploader.find_digest(release.repository, tag)
-    if published and published != release.artifact.top.digest and tag_version(tag):
+def _find_new_tags(uploader: Uploader, release: _Release, others: Sequence[str]) -> list[str]:
+    """Return which of a release's tags do not lead to it yet. Raises `ConflictError` for a published version."""
+    digest, name = release.artifact.top.digest, release.draft.name
+    return [
+        tag
+        for tag in dict.fromkeys([release.tag, *others])
+        if _is_new(uploader, release.repository, tag, digest, f"`{name}` {tag}", skills=[name])
+    ]
+
+
+def _is_new(  # noqa: PLR0913  (a tag, what it shall be, and how errors name it)
+    uploader: Uploader, repository: str, tag: str, digest: str, label: str, *, skills: Sequence[str] = ()
+) -> bool:
+    """Return whether a tag does not lead to a digest yet. Raises `ConflictError` if it is a version of another one."""
+    published = uploader.find_digest(repository, tag)
+    if published and published != digest and tag_version(tag):
         raise ConflictError(
-            f"`{release.draft.name}` {tag} is published already, with other content: "
-            f"oci://{release.repository}:{tag} is {published}, this would be {release.artifact.top.digest}",
+            f"{label} is published already, with other content: oci://{repository}:{tag} is {published}, this would be "
+            f"{digest}",
             hint="a published version must not change: raise the version; nothing was pushed",
-            skills=[release.draft.name],
+            skills=skills,
         )
-    return published if published == release.artifact.top.digest else ""
+    return published != digest
 
 
-def _push(context: Context, uploader: Uploader, release: _Release, *, is_new: bool) -> int:
-    """Push what is missing of a release; return the bytes sent."""
-    if not is_new:
-        return 0
-    task, sent, artifact = f"pushing {release.draft.name}", 0, release.artifact
+def _push(context: Context, uploader: Uploader, release: _Release, tags: Sequence[str]) -> int:
+    """Push what is missing of a release, and then its tags; return the bytes sent."""
+    task, artifact = f"pushing {release.draft.name}", release.artifact
     context.reporter.start_task(task, [release.draft.name])
     try:
-        for blob in artifact.blobs:
-            if uploader.push_blob(release.repository, blob.digest, blob.data):
-                sent += len(blob.data)
+        new_blobs = [blob for blob in artifact.blobs if uploader.push_blob(release.repository, blob.digest, blob.data)]
         for manifest in artifact.manifests:
             uploader.push_manifest(release.repository, manifest.digest, manifest.media_type, manifest.data)
-        # Last, so that the tag never points at something incomplete.
-        uploader.push_manifest(release.repository, release.tag, artifact.top.media_type, artifact.top.data)
+        # Last, so that a tag never points at something incomplete.
+        for tag in tags:
+            uploader.push_manifest(release.repository, tag, artifact.top.media_type, artifact.top.data)
     finally:
         context.reporter.finish_task(task)
-    return sent + len(artifact.top.data) + sum(len(manifest.data) for manifest in artifact.manifests)
+    return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *[artifact.top] * len(tags)))
 
 
 def _check_one_registry(releases: Sequence[_Release], target: OciSource) -> None:
@@ -212,26 +217,32 @@ def _check_one_registry(releases: Sequence[_Release], target: OciSource) -> None
         raise UsageError(f"the collection must be in the registry of its skills, not in {host}")
 
 
-def _push_collection(uploader: Uploader, releases: Sequence[_Release], target: OciSource, *, dry_run: bool) -> Pushed:
+def _build_collection(uploader: Uploader, releases: Sequence[_Release], target: OciSource) -> tuple[Blob, bool]:
+    """Return the index of a collection, and whether its tag is new. Raises `ConflictError` for a published version."""
+    ordered = sorted(releases, key=lambda release: release.draft.name)
+    entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
+    top = build_collection(target.repository.rpartition("/")[2], tag_version(target.ref), entries)
+    return top, _is_new(uploader, target.repository, target.ref, top.digest, f"the collection {target.ref}")
+
+
+def _push_collection(
+    uploader: Uploader,
+    releases: Sequence[_Release],
+    target: OciSource,
+    collection: tuple[Blob, bool],
+    *,
+    dry_run: bool,
+) -> Pushed:
     """Push the index of a collection into its own repository, with the manifests and blobs that it lists.
 
     Registries refuse an index whose manifests are not in its own repository; they take the blobs from the other ones.
     """
-    ordered = sorted(releases, key=lambda release: release.draft.name)
-    name = target.repository.rpartition("/")[2]
-    entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
-    top: Blob = build_collection(name, tag_version(target.ref), entries)
-    published = uploader.find_digest(target.repository, target.ref)
-    if published and published != top.digest and tag_version(target.ref):
-        raise ConflictError(
-            f"the collection oci://{target.repository}:{target.ref} is published already, with other content",
-            hint="a published version must not change: choose another tag",
-        )
+    top, is_new = collection
     sent = 0
-    if not dry_run and published != top.digest:
-        for each in ordered:
+    if is_new and not dry_run:
+        for each in releases:
+            origin = each.repository.partition("/")[2]
             for blob in each.artifact.blobs:
-                origin = each.repository.partition("/")[2]
                 if uploader.push_blob(target.repository, blob.digest, blob.data, mount_from=origin):
                     sent += len(blob.data)
             manifest = each.artifact.top
@@ -239,20 +250,20 @@ def _push_collection(uploader: Uploader, releases: Sequence[_Release], target: O
         uploader.push_manifest(target.repository, target.ref, top.media_type, top.data)
         sent += len(top.data)
     return Pushed(
-        name=name,
+        name=target.repository.rpartition("/")[2],
         version=tag_version(target.ref),
         ref=f"oci://{target.repository}:{target.ref}",
         digest=top.digest,
-        is_new=published != top.digest,
+        is_new=is_new,
         bytes_sent=sent,
     )
 
 
-def _describe(release: _Release, *, is_new: bool, sent: int) -> Pushed:
+def _describe(release: _Release, tag: str, *, is_new: bool, sent: int) -> Pushed:
     return Pushed(
         name=release.draft.name,
         version=release.draft.version,
-        ref=f"oci://{release.repository}:{release.tag}",
+        ref=f"oci://{release.repository}:{tag}",
         digest=release.artifact.top.digest,
         is_new=is_new,
         bytes_sent=sent,

@@ -28,6 +28,7 @@ def mistake_hint(spec: str) -> str:
     """Return the hint for a mistake in a SPEC; empty if it has no known one."""
     return (
         _pasted_command_hint(spec)
+        or _registry_hint(spec)
         or _repository_hint(spec)
         or _name_hint(spec)
         or _skill_suffix_hint(spec)
@@ -44,6 +45,13 @@ def _pasted_command_hint(spec: str) -> str:
         if tuple(words[: len(command)]) == command and len(words) > len(command):
             return f"pass only its arguments: {sanitize(' '.join(words[len(command) :]))}"
     return ""
+
+
+def _registry_hint(spec: str) -> str:
+    """Return the SPEC of a reference as other clients of OCI registries write it: `oci:HOST/PATH`, `docker://…`."""
+    scheme, colon, rest = spec.partition(":")
+    is_registry = scheme.lower() in {"oci", "docker"} and colon and not spec.lower().startswith("oci://")
+    return f"a repository in an OCI registry is oci://{sanitize(rest.lstrip('/'))}" if is_registry else ""
 
 
 def _name_hint(spec: str) -> str:

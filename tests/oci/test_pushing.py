@@ -143,6 +143,42 @@ def test_a_tag_must_be_one(registry: OciRegistry, skills: Sandbox) -> None:
     assert registry.requests == []
 
 
+def test_a_tag_that_is_added_later_is_named_and_sends_nothing_else(registry: OciRegistry, skills: Sandbox) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    skills.run("push", "skills/pdf", destination, check=True)
+    digest, data = registry.manifests["acme/pdf", "1.0.0"][1], registry.manifests["acme/pdf", "1.0.0"][1]
+    registry.clear_requests()
+
+    result = skills.run("push", "skills/pdf", destination, "--tag", "latest", check=True)
+
+    short = digest_of(digest)[:19]
+    assert result.stdout == (
+        f" = {destination}:1.0.0 ({short}), already published\n"
+        f" + {destination}:latest ({short})\n"
+        f"pushed 1 of 2 tags, {len(data) / 1000:.1f} kB\n"
+    )
+    assert [request.path for request in registry.requests if request.method == "PUT"] == [
+        "/v2/acme/pdf/manifests/latest"
+    ]
+
+
+def test_a_collection_that_may_not_change_is_found_before_anything_is_sent(
+    registry: OciRegistry, skills: Sandbox
+) -> None:
+    collection = ("--collection", f"oci://{registry.host}/acme/all:1.0.0")
+    skills.run("push", "skills", f"oci://{registry.host}/acme/", *collection, check=True)
+    skills.write_files(prefix_paths("skills/pdf", make_skill("pdf", metadata={"version": "1.1.0"})))
+    registry.clear_requests()
+
+    result = skills.run("push", "skills", f"oci://{registry.host}/acme/", *collection)
+
+    assert result.code == 1
+    assert result.error_output.startswith(
+        "error: the collection 1.0.0 is published already, with other content: oci://"
+    )
+    assert {request.method for request in registry.requests} == {"GET"}
+
+
 def test_a_dry_run_sends_nothing(registry: OciRegistry, skills: Sandbox) -> None:
     result = skills.run("push", "skills", f"oci://{registry.host}/acme/", "--dry-run", "--json", check=True)
 
@@ -236,7 +272,7 @@ def test_uploads_on_another_server_get_no_login(registry: OciRegistry, skills: S
     ("arguments", "message"),
     [
         (["skills", "oci://{host}/acme/pdf:1.0.0"], "a tag fits one skill, but 2 are pushed"),
-        (["skills/pdf"], "expected paths and then a destination"),
+        (["skills/pdf"], "expected paths and then a destination that begins with oci://"),
         (["skills/pdf", "oci://{host}"], "`oci://{host}`: invalid repository `{host}`: expected HOST/PATH"),
         (
             ["skills/pdf", "oci://{host}/Acme"],

@@ -61,6 +61,8 @@ from skillpm.requirements.specifier import parse_specifier
         ("skillpm install acme/skills@deploy", "pass only its arguments: acme/skills@deploy"),
         ("npx skills add acme/skills", "pass only its arguments: acme/skills"),
         ("git clone --depth=1 git@host:a/b.git here", "pass only the URL: git@host:a/b.git"),
+        ("oci:ghcr.io/acme/pdf:1.0.0", "a repository in an OCI registry is oci://ghcr.io/acme/pdf:1.0.0"),
+        ("docker://ghcr.io/acme/pdf", "a repository in an OCI registry is oci://ghcr.io/acme/pdf"),
     ],
 )
 def test_a_mistake_is_answered_with_the_correct_spec(spec: str, hint: str) -> None:

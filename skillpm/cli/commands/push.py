@@ -4,7 +4,7 @@ import click
 
 from skillpm.cli.change_options import dry_run_option, insecure_host_option
 from skillpm.cli.options import Invocation, output_options
-from skillpm.core.text import pluralize
+from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.push import Pushed, PushRequest, push_skills
 
@@ -28,10 +28,10 @@ def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...],
     """Publish skills in an OCI registry. Published versions never change."""
     *paths, destination = arguments
     if not destination.startswith("oci://") or not paths:
-        raise UsageError(
-            "expected paths and then a destination",
-            hint="e.g. skillpm push ./pdf oci://ghcr.io/acme/skills/pdf",
-        )
+        hint = "e.g. skillpm push ./pdf oci://ghcr.io/acme/pdf"
+        if paths and "/" in destination:
+            hint = f"did you mean `oci://{sanitize(destination.rpartition('://')[2])}`?"
+        raise UsageError("expected paths and then a destination that begins with oci://", hint=hint)
     request = PushRequest(
         paths=tuple(paths),
         destination=destination,
