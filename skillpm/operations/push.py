@@ -176,7 +176,7 @@ def _find_new_tags(uploader: Uploader, release: _Release, others: Sequence[str])
     ]
 
 
-def _is_new(  # noqa: PLR0913  (a tag, what it shall be, and how errors name it)
+def _is_new(
     uploader: Uploader, repository: str, tag: str, digest: str, label: str, *, skills: Sequence[str] = ()
 ) -> bool:
     """Return whether a tag does not lead to a digest yet. Raises `ConflictError` if it is a version of another one."""

@@ -187,6 +187,23 @@ def test_a_manifest_that_was_deleted_is_named(registry: OciRegistry, sandbox: Sa
     assert result.error_output == (f"error: oci://{registry.host}/acme/pdf@{digest} does not exist\n  skills: pdf\n")
 
 
+def test_another_manifest_under_a_digest_is_refused(registry: OciRegistry, sandbox: Sandbox) -> None:
+    digest = publish(registry, "acme/pdf", "1.0.0", PDF)
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf", check=True)
+    # With the same layer, so that only the digest of the manifest tells.
+    other = publish(registry, "acme/pdf", "other", PDF, annotations={"a": "b"})
+    registry.manifests["acme/pdf", digest] = registry.manifests["acme/pdf", other]
+
+    result = clone(sandbox, "other").run("sync", "--frozen")
+
+    assert (result.code, result.error_output) == (
+        1,
+        f"error: oci://{registry.host}/acme/pdf@{digest} has other content than its digest says: {other}\n"
+        "  skills: pdf\n"
+        "  hint: the registry, or something before it, is broken or changes content; nothing was installed\n",
+    )
+
+
 def test_one_of_a_collection(registry: OciRegistry, sandbox: Sandbox) -> None:
     publish_collection(registry, "acme/all", "1.0.0", {"docx": make_skill("docx"), "pdf": PDF})
     spec = f"oci://{registry.host}/acme/all:1.0.0"
