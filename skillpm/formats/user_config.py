@@ -16,6 +16,13 @@ from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 from skillpm.formats.manifest import ACTIONS, LINK_MODES
 
 
+class ServingSettings(Value):
+    """The table `[serving]`: what agents get unless a call says otherwise. Empty or 0 where it is not set."""
+
+    mode: str = ""
+    max_length: int = 0
+
+
 class UserConfig(Value):
     """The settings for discovery."""
 
@@ -42,7 +49,20 @@ def read_config(text: str, file: str) -> UserConfig:
     )
 
 
-KeyKind = Literal["texts", "age", "flag", "index", "action", "mode", "link"]
+def read_serving(node: JsonNode) -> ServingSettings:
+    """Read the table `[serving]`. Raises `DocumentError` with the invalid key."""
+    node.check_keys("max-length", "mode")
+    mode, max_length = node.get("mode"), node.get("max-length")
+    if mode is not None and mode.text() not in SERVING_MODES:
+        mode.raise_expected(f"one of {', '.join(SERVING_MODES)}")
+    if max_length is not None and max_length.number() < 1:
+        max_length.raise_expected("a number of characters above 0")
+    return ServingSettings(
+        mode="" if mode is None else mode.text(), max_length=0 if max_length is None else max_length.number()
+    )
+
+
+KeyKind = Literal["texts", "age", "flag", "index", "action", "mode", "link", "length", "reduction"]
 FIXED_KEYS: dict[str, KeyKind] = {
     "agents": "texts",
     "exclude-newer": "age",
@@ -50,6 +70,8 @@ FIXED_KEYS: dict[str, KeyKind] = {
     "discovery.disable-claude-paths": "flag",
     "skills.enabled": "flag",
     "link-mode": "link",
+    "serving.max-length": "length",
+    "serving.mode": "reduction",
 }
 OPEN_GROUPS: dict[str, KeyKind] = {
     "indexes": "index",
@@ -58,6 +80,8 @@ OPEN_GROUPS: dict[str, KeyKind] = {
     "edits": "mode",
 }
 KEY_PATTERNS = ("indexes.NAME.url", "permissions.PATTERN", "permissions-for.PROFILE.PATTERN", "edits.NAME")
+# How much of a skill is served: `skillpm.serving.body_modes.Mode`, which this layer cannot import.
+SERVING_MODES = ("full", "compact", "toon")
 BOOLEAN_WORDS = {
     **dict.fromkeys(["true", "yes", "on", "1"], True),
     **dict.fromkeys(["false", "no", "off", "0"], False),
@@ -131,10 +155,14 @@ def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
         if word.lower() not in BOOLEAN_WORDS:
             raise UsageError(f"`{key.text}` must be true or false, not `{sanitize(word, 60)}`")
         return BOOLEAN_WORDS[word.lower()]
-    choices = {"action": ACTIONS, "mode": EDIT_MODES, "link": LINK_MODES}.get(key.kind)
+    choices = {"action": ACTIONS, "mode": EDIT_MODES, "link": LINK_MODES, "reduction": SERVING_MODES}.get(key.kind)
     if choices and word not in choices:
         shown = f"{', '.join(choices[:-1])} or {choices[-1]}"
         raise UsageError(f"`{key.text}` must be {shown}, not `{sanitize(word, 60)}`")
+    if key.kind == "length":
+        if not (word.isascii() and word.isdigit() and int(word)):
+            raise UsageError(f"`{key.text}` must be a number of characters above 0, not `{sanitize(word, 60)}`")
+        return int(word)
     if key.kind == "age":
         parse_cutoff(word, now)
     return parse_index(key, word).url if key.kind == "index" else word

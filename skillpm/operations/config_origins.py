@@ -27,6 +27,15 @@ class EffectiveSetting(Value):
     location: str = ""  # file, variable or option
 
 
+# Settings that only config.toml sets, with their defaults. Without a mode, that of the style applies.
+USER_SETTINGS: dict[str, Any] = {
+    "discovery.additional-paths": [],
+    "skills.enabled": True,
+    "serving.max-length": 50_000,
+    "serving.mode": None,
+}
+
+
 class SettingOrigins(Value):
     """The settings of all origins, combined with the precedence that commands apply."""
 
@@ -42,7 +51,7 @@ class SettingOrigins(Value):
         yield self._exclude_newer()
         yield from self._indexes()
         yield self._claude_paths()
-        for key, default in (("discovery.additional-paths", []), ("skills.enabled", True)):
+        for key, default in USER_SETTINGS.items():
             yield self._find_user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
         yield self._link_mode()
         yield from self._permissions()

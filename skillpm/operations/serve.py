@@ -11,7 +11,12 @@ from functools import partial
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
 from skillpm.operations.context.scope import Scope, find_scope
-from skillpm.operations.context.scope_permissions import combine_rules, load_manifest, visible_scopes
+from skillpm.operations.context.scope_permissions import (
+    combine_rules,
+    load_manifest,
+    load_serving_settings,
+    visible_scopes,
+)
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.layered_registry import LayeredRegistry
@@ -116,6 +121,7 @@ def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: 
         disabled=disabled[0],
         disabled_in={each.layout.directory: names for each, names in others},
         priority=tuple(pattern for manifest in manifests for pattern in manifest.priority),
+        serving=load_serving_settings(settings),
     )
 
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.formats.user_config import ServingSettings
 from skillpm.installer.stat_cache import FileStat
 from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
@@ -11,7 +12,7 @@ from skillpm.serving.permissions import Rules
 
 
 class EffectivePermissions(Value):
-    """Rules, disabled skills, and priorities."""
+    """Rules, disabled skills, priorities, and how much of a skill is served."""
 
     rules: Rules = Rules()
     # Skills that are disabled in every directory.
@@ -20,6 +21,7 @@ class EffectivePermissions(Value):
     disabled_in: Mapping[str, Collection[str]] = EMPTY_MAPPING
     # Names and patterns of the skills that a catalog with a budget keeps longest, the most important first.
     priority: tuple[str, ...] = ()
+    serving: ServingSettings = ServingSettings()
 
     def hides(self, card: Card) -> bool:
         """Return whether a skill must not be visible."""

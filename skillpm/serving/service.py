@@ -21,7 +21,7 @@ from skillpm.serving.event_log import log_event
 from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
 from skillpm.serving.relevance import sort_by_relevance
-from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, SkillSummary
+from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, Renderer, SkillSummary
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
 from skillpm.serving.skill_files import list_skill_files, read_file_of
@@ -63,7 +63,8 @@ class SkillService:
         style       whose wording the answers have: `default`, or an agent host such as `opencode`
         ask         called with a skill's name to ask a person for approval; without it, approval is refused
         environ     the variables and the PATH in which requirements are checked; by default the process's own
-        max_length  the length, in characters, at which a loaded text is cut
+        max_length  the length, in characters, at which a loaded text is cut; by default that of the permissions, else
+                    50,000
         budget      the greatest number of tokens of the tool's description; None for no limit
         permits     replaces `rules` and `disabled` by a function that returns the current ones, for documents that may
                     change; whatever it raises, the methods raise, except `call`, which answers with it
@@ -81,7 +82,7 @@ class SkillService:
         style: str = "default",
         ask: Ask | None = None,
         environ: Mapping[str, str] | None = None,
-        max_length: int = MAX_LENGTH,
+        max_length: int | None = None,
         budget: int | None = DESCRIPTION_BUDGET,
         permits: Callable[[], EffectivePermissions] | None = None,
     ) -> None:
@@ -90,7 +91,7 @@ class SkillService:
         self._get_permissions = permits or (lambda: fixed)
         self.style = find_renderer(style)
         self.environment = Environment(current_settings().environ if environ is None else environ)
-        self.max_length = max_length
+        self._max_length = max_length
         self.budget = budget
         self._ask = ask
         self._loaded_bodies: dict[str, str] = {}
@@ -117,6 +118,19 @@ class SkillService:
     def priority(self) -> Sequence[str]:
         """Names and patterns of the skills that matter most, as the manifests declare them."""
         return self._get_permissions().priority
+
+    @property
+    def max_length(self) -> int:
+        """The length, in characters, at which a loaded text is cut."""
+        return self._max_length or self._get_permissions().serving.max_length or MAX_LENGTH
+
+    @max_length.setter
+    def max_length(self, max_length: int) -> None:
+        self._max_length = max_length
+
+    def _choose_mode(self, mode: Mode | None, renderer: Renderer) -> Mode:
+        """Return a mode, or by default that of the settings, else that of the style."""
+        return check_mode(mode or self._get_permissions().serving.mode or renderer.default_mode)
 
     @property
     def visible(self) -> Mapping[str, Card]:
@@ -205,7 +219,7 @@ class SkillService:
         if a file cannot be read, and `DocumentError` if it is not a valid skill.
         """
         renderer = self.style if style is None else find_renderer(style)
-        mode = renderer.default_mode if mode is None else check_mode(mode)
+        mode = self._choose_mode(mode, renderer)
         card = self.find(name, guess=renderer.accepts_first_match)
         self.require_approval(card.name)
         card = self.registry.locate(card)
@@ -266,7 +280,7 @@ class SkillService:
         `task`, the catalog begins with the skills that fit it best; without one it is sorted by name.
         """
         renderer = self.style if style is None else find_renderer(style)
-        forms = catalog_forms(renderer.render_catalog, renderer.default_mode if mode is None else check_mode(mode))
+        forms = catalog_forms(renderer.render_catalog, self._choose_mode(mode, renderer))
         catalog = self._fit_catalog(self._list_advertised(), forms, budget, task)
         return Prompt(
             style=renderer.name,
@@ -306,10 +320,11 @@ class SkillService:
         """The description of the tool `skill` for a model, generated from what is visible now, within `budget`."""
         return self._describe_tool()
 
-    def render_list(self, mode: Mode) -> str:
+    def render_list(self, mode: Mode | None = None) -> str:
         """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
         listed = [skill for skill in self.list() if not skill.card.entry.get("userOnly")]
-        return self._fit_catalog(listed, catalog_forms(self.style.render_list, mode), LIST_BUDGET).text
+        forms = catalog_forms(self.style.render_list, self._choose_mode(mode, self.style))
+        return self._fit_catalog(listed, forms, LIST_BUDGET).text
 
     @property
     def schema(self) -> Mapping[str, Any]:

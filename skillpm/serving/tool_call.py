@@ -47,11 +47,10 @@ def answer_call(service: "SkillService", arguments: object) -> ToolResult:
 
 def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult:
     style = service.style
-    mode = request.mode or style.default_mode
     if style.no_registry_message and not service.visible and not service.registry.is_there:
         return _failure(style, style.no_registry_message)
     if request.action == "list":
-        return _success(style, service.render_list(mode), title="Available skills")
+        return _success(style, service.render_list(request.mode), title="Available skills")
     if request.action == "search":
         found = service.find_by_words(request.query)
         skills = service.describe([card for card in found.cards if not card.entry.get("userOnly")])
@@ -65,7 +64,7 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
         text = service.read(request.name, request.file)
         rendered = style.render_file(request.name, request.file, text, service.max_length)
         return _success(style, rendered, title=f"Read {request.file}", metadata={"name": request.name})
-    loaded = service.load(request.name, mode=mode)
+    loaded = service.load(request.name, mode=request.mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
     match_note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
     return _success(style, match_note + loaded.text, title=loaded.title, metadata=metadata)

@@ -59,6 +59,8 @@ def test_list_shows_the_origin_of_each_setting(scene: CommandSandbox) -> None:
         "offline = true environment (SKILLPM_OFFLINE)",
         'permissions.* = "allow" user config (HOME/.config/skillpm/config.toml)',
         'permissions.x-* = "ask" project manifest (WORK/skills.json)',
+        "serving.max-length = 50000 default",
+        "serving.mode = (not set) default",
         "skills.enabled = true default",
     ]
 
@@ -200,6 +202,12 @@ def test_a_link_into_dotfiles_and_the_mode_are_kept(scene: CommandSandbox) -> No
             "set SKILLPM_OFFLINE=1 in the environment",
         ),
         (["set", "skills.enabled", "maybe"], "`skills.enabled` must be true or false, not `maybe`", ""),
+        (
+            ["set", "serving.max-length", "0"],
+            "`serving.max-length` must be a number of characters above 0, not `0`",
+            "",
+        ),
+        (["set", "serving.mode", "short"], "`serving.mode` must be full, compact or toon, not `short`", ""),
         (["set", "permissions.x", "perhaps"], "`permissions.x` must be allow, ask or deny, not `perhaps`", ""),
         (["set", "exclude-newer", "soon"], "`soon` is not an age, a date or a timestamp", ""),
         (["set", "exclude-newer", "1d", "2d"], "`exclude-newer` takes one value, got 2", ""),

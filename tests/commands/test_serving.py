@@ -102,6 +102,38 @@ def test_a_text_is_cut_at_the_length_that_is_wanted(full: CommandSandbox) -> Non
     assert "[... truncated ...]" in cut["text"]
 
 
+def test_the_users_settings_say_how_much_is_served(full: CommandSandbox) -> None:
+    full.run("config", "set", "serving.max-length", "2", check=True)
+    full.run("config", "set", "serving.mode", "full", check=True)
+
+    loaded = full.json_output("load", "pdf")
+    chosen = full.json_output("load", "pdf", "--max-length", "999", "--mode", "compact", "--style", "supercode")
+
+    assert (loaded["mode"], loaded["truncated"]) == ("full", True)
+    assert (chosen["mode"], chosen["truncated"]) == ("compact", False)
+    prompt = full.output("prompt", "--style", "supercode")
+    assert prompt == full.output("prompt", "--style", "supercode", "--mode", "full")
+    assert prompt != full.output("prompt", "--style", "supercode", "--mode", "compact")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("mode = 'short'", 'error: expected one of full, compact, toon, got "short"'),
+        ("max-length = 0", "error: expected a number of characters above 0, got 0"),
+        ("max-length = true", "error: expected a whole number, got true"),
+        ("length = 1", "error: unknown key `length`; did you mean `max-length`?"),
+    ],
+)
+def test_an_invalid_setting_for_what_is_served_is_named(full: CommandSandbox, line: str, message: str) -> None:
+    full.write("../home/.config/skillpm/config.toml", f"[serving]\n{line}\n")
+
+    done = full.run("load", "pdf")
+
+    assert (done.code, done.stdout, done.stderr.splitlines()[0]) == (1, "", message)
+    assert f"config.toml:2:1: serving.{line.partition(' ')[0]}" in done.stderr.splitlines()[1]
+
+
 def test_the_paths_of_visible_skills_are_listed(full: CommandSandbox) -> None:
     lines = full.output("list", "--path").splitlines()
 

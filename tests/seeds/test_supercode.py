@@ -7,6 +7,8 @@ import pytest
 from kit.registry import EMPTY_PATH, write_files
 
 from skillpm import Registry, SkillService
+from skillpm.formats.user_config import SERVING_MODES
+from skillpm.serving.body_modes import MODES
 
 SKILLS = [
     {
@@ -94,3 +96,4 @@ def test_its_defaults(tool: SkillService, tmp_path: Path, monkeypatch: pytest.Mo
 
     assert Registry.load().names == ("api-design", "testing")
     assert (tool.style.default_mode, tool.max_length) == ("compact", 50_000)
+    assert MODES == SERVING_MODES

@@ -23,7 +23,10 @@ Examples:
 @click.argument("name", help="The skill to load.")
 @click.argument("arguments", nargs=-1, metavar="[-- ARGS]...", help="Values for the skill's $ARGUMENTS, $0, $1 and on.")
 @click.option(
-    "--max-length", type=click.IntRange(1), metavar="N", help="Cut the text at N characters [default: 50000]."
+    "--max-length",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Cut the text at N characters [default: 50000, or `serving.max-length`].",
 )
 @style_option
 @mode_option

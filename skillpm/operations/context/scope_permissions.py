@@ -6,8 +6,9 @@ from skillpm.core.decoder import parse_toml
 from skillpm.core.text import sanitize
 from skillpm.files import read_text
 from skillpm.formats.manifest import Manifest, read_manifest
+from skillpm.formats.user_config import ServingSettings, read_serving
 from skillpm.operations.context.scope import Scope, enclosing_projects, user_scope
-from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.permission_files import parse_config_rules, parse_enabled_rule, parse_manifest_rules
 from skillpm.serving.permissions import Rules
@@ -51,6 +52,12 @@ def combine_rules(
     for manifest in manifests:
         rules = rules.with_layer(parse_manifest_rules(manifest.permissions, manifest.file))
     return rules
+
+
+def load_serving_settings(settings: Settings) -> ServingSettings:
+    """Return the user's settings for what agents get. Raises `DocumentError` for an invalid one."""
+    node = read_user_setting(settings, "serving")
+    return ServingSettings() if node is None else read_serving(node)
 
 
 def refuse_denied(rules: Rules, name: str) -> None:
