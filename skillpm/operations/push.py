@@ -36,6 +36,8 @@ class PushRequest(Value):
     destination: str
     # Other tags to set, which may move: `latest`.
     tags: tuple[str, ...] = ()
+    # The version of skills that declare none.
+    default_version: str = ""
     as_image: bool = False
     collection: str = ""
     dry_run: bool = False
@@ -97,7 +99,7 @@ def _read_releases(context: Context, request: PushRequest) -> list[_Release]:
     """Return all skills of the paths with their artifacts. Raises `RefusedError` if one cannot be published."""
     drafts: list[ReleaseDraft] = []
     for path in request.paths:
-        read_drafts(context, path, drafts.append)
+        read_drafts(context, path, drafts.append, request.default_version)
     drafts = [draft for draft in drafts if draft.is_current]
     problems = {draft.label: "; ".join(draft.errors[:3]) for draft in drafts if draft.errors or draft.tree is None}
     is_folder = request.destination.endswith("/") or len(drafts) > 1
@@ -119,7 +121,7 @@ def _read_releases(context: Context, request: PushRequest) -> list[_Release]:
         lines = [f"{sanitize(label)}: {problem}" for label, problem in sorted(problems.items())]
         hint = "run `skillpm validate` for all findings; nothing was pushed"
         if any(problem == "no version" for problem in problems.values()):
-            hint = f"add `metadata: version:` to SKILL.md, or name a tag: oci://HOST/PATH:TAG; {hint}"
+            hint = f"add `metadata: version:` to SKILL.md or pass --default-version; {hint}"
         raise RefusedError("cannot be pushed: " + "\n  ".join(lines[:MAX_LISTED]), hint=hint)
     _check_distinct(releases)
     warn_uncommitted(context, drafts, "pushed")

@@ -311,8 +311,8 @@ def test_an_invalid_skill_and_one_without_a_version_are_named_and_nothing_is_pus
         "error: cannot be pushed: skills/bad: skill bad: its SKILL.md cannot be loaded: the file does not begin with a "
         "`---` line\n"
         "  skills/none: no version\n"
-        "  hint: add `metadata: version:` to SKILL.md, or name a tag: oci://HOST/PATH:TAG; run `skillpm validate` for "
-        "all findings; nothing was pushed\n",
+        "  hint: add `metadata: version:` to SKILL.md or pass --default-version; run `skillpm validate` for all "
+        "findings; nothing was pushed\n",
     )
     assert registry.requests == []
 
@@ -324,6 +324,17 @@ def test_a_tag_stands_for_the_version_of_a_skill_without_one(registry: OciRegist
     sandbox.run("install", f"oci://{registry.host}/acme/none", check=True)
 
     assert json.loads(sandbox.read("skills.lock"))["skills"]["none"]["version"] == "1.2.0"
+
+
+def test_skills_without_a_version_get_the_default_version(registry: OciRegistry, skills: Sandbox) -> None:
+    skills.write_files(prefix_paths("skills/none", make_skill("none")))
+
+    skills.run("push", "skills", f"oci://{registry.host}/acme/", "--default-version", "3.0.0", check=True)
+    refused = skills.run("push", "skills", f"oci://{registry.host}/acme/", "--default-version", "third")
+
+    assert ("acme/none", "3.0.0") in registry.manifests
+    assert ("acme/pdf", "3.0.0") not in registry.manifests
+    assert refused.error_output.startswith("error: cannot be pushed: skills/none: ")
 
 
 @pytest.mark.parametrize("fault", ["reset", "500", "404", "418", "web-page", "hang-up"])

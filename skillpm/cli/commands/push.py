@@ -19,12 +19,15 @@ Examples:
 )
 @click.argument("arguments", nargs=-1, required=True, metavar="PATH... DESTINATION", help="Skills, and a repository.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Set this tag, too; it may move (repeatable).")
+@click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
 @click.option("--image", is_flag=True, help="Push an image that Kubernetes can mount, not an artifact.")
 @click.option("--collection", metavar="SPEC", default="", help="Push a collection of all these skills, too.")
 @dry_run_option
 @insecure_host_option
 @output_options
-def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...], collection: str) -> None:
+def command(
+    call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...], default_version: str, collection: str
+) -> None:
     """Publish skills in an OCI registry. Published versions never change."""
     *paths, destination = arguments
     if not destination.startswith("oci://") or not paths:
@@ -36,6 +39,7 @@ def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...],
         paths=tuple(paths),
         destination=destination,
         tags=tags,
+        default_version=default_version,
         as_image=call.flags["image"],
         collection=collection,
         dry_run=call.flags["dry_run"],
