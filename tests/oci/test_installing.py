@@ -229,6 +229,21 @@ def test_one_of_a_collection(registry: OciRegistry, sandbox: Sandbox) -> None:
     assert clone(sandbox, "other").run("sync", "--frozen").code == 0
 
 
+def test_a_collection_is_fetched_once_for_all_its_skills(registry: OciRegistry, sandbox: Sandbox) -> None:
+    skills = {f"skill-{number}": make_skill(f"skill-{number}") for number in range(12)}
+    publish_collection(registry, "acme/all", "1.0.0", skills)
+
+    sandbox.run("install", f"oci://{registry.host}/acme/all@^1", "--all", check=True)
+    registry.clear_requests()
+    sandbox.run("update", check=True)
+
+    assert requests_of(registry) == [
+        "GET /v2/acme/all/manifests/1.0.0",
+        *["GET /v2/acme/all/manifests/sha256:…"] * 12,
+        "GET /v2/acme/all/tags/list",
+    ]
+
+
 def test_a_collection_named_by_its_digest_must_list_what_is_locked(registry: OciRegistry, sandbox: Sandbox) -> None:
     digest = publish_collection(registry, "acme/all", "1.0.0", {"docx": make_skill("docx"), "pdf": PDF})
     sandbox.run("install", f"oci://{registry.host}/acme/all@{digest}", "--skill", "pdf", check=True)

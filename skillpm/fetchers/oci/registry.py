@@ -6,9 +6,10 @@ OCI distribution specification 1.1. Everything that is named by a digest is veri
 import re
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from threading import Lock
+from typing import Generic, TypeVar
 from urllib.parse import quote, urlencode, urljoin
 
 from skillpm.core.decoder import parse_json
@@ -35,6 +36,28 @@ PROBE_SECONDS = 2.0
 HTTPS_PORT = 443
 
 
+Answer = TypeVar("Answer")
+
+
+class _Answers(Generic[Answer]):
+    """Answers by what was asked for; whoever asks for the same at the same time waits for the first answer."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str], Answer] = {}
+        self._locks: dict[tuple[str, str], Lock] = {}
+        self._lock = Lock()
+
+    def get(self, repository: str, reference: str, fetch: Callable[[], Answer]) -> Answer:
+        """Return the answer, fetched once; whatever `fetch` raises is raised, and the next one asks again."""
+        key = repository, reference
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key not in self.known:
+                self.known[key] = fetch()
+            return self.known[key]
+
+
 class _Access:
     """What is known of a repository: its URL, and the header that logs in; the lock is held until that is known."""
 
@@ -56,16 +79,17 @@ class OciRegistries:
         self._basic: dict[str, Mapping[str, str]] = {}
         self._logins: dict[str, Login | None] = {}
         self._uses_tls: dict[str, bool] = {}
-        self._tags: dict[str, list[str]] = {}
-        self._documents: dict[tuple[str, str], tuple[str, SkillManifest | SkillIndex]] = {}
+        self._tags = _Answers[list[str]]()
+        self._documents = _Answers[tuple[str, SkillManifest | SkillIndex]]()
 
     def fetch_document(self, repository: str, reference: str) -> tuple[str, SkillManifest | SkillIndex]:
         """Return the digest and the content of a manifest or an index by tag or digest.
 
         Raises `NotFoundError` if there is none, and `DocumentError` for one that is not of a skill.
         """
-        if (repository, reference) in self._documents:
-            return self._documents[repository, reference]
+        return self._documents.get(repository, reference, lambda: self._fetch_document(repository, reference))
+
+    def _fetch_document(self, repository: str, reference: str) -> tuple[str, SkillManifest | SkillIndex]:
         address = f"oci://{repository}{'@' if ':' in reference else ':'}{reference}"
         headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
         try:
@@ -79,7 +103,7 @@ class OciRegistries:
             document = read_document(body.decode(), address)
         except UnicodeDecodeError:
             raise DocumentError("this manifest is not UTF-8", where=address) from None
-        self._documents[repository, reference] = self._documents[repository, digest] = digest, document
+        self._documents.known[repository, digest] = digest, document
         return digest, document
 
     def fetch_blob(self, repository: str, blob: Descriptor) -> bytes:
@@ -100,9 +124,9 @@ class OciRegistries:
 
     def list_tags(self, repository: str) -> list[str]:
         """Return all tags of a repository, asked for once. Raises `NotFoundError` if it does not exist."""
-        if repository not in self._tags:
-            self._tags[repository] = [tag for page in self._tag_pages(repository) for tag in page]
-        return self._tags[repository]
+        return self._tags.get(
+            repository, "tags/list", lambda: [tag for page in self._tag_pages(repository) for tag in page]
+        )
 
     def _tag_pages(self, repository: str) -> Iterator[tuple[str, ...]]:
         path, seen = f"tags/list?n={TAGS_PER_PAGE}", set[str]()
