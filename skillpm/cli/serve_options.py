@@ -91,6 +91,7 @@ def loaded_to_json(loaded: Loaded) -> dict[str, Any]:
         "commands": list(loaded.commands),
         "tokens": loaded.tokens,
         "saved": loaded.saved,
+        "missing": list(loaded.missing),
     }
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from skillpm.registry.card import Card
 
@@ -34,8 +34,11 @@ class Environment:
 
     def find_missing(self, card: Card) -> tuple[str, ...]:
         """Return a skill's unmet requirements: programs, `one of a, b`, `$VARIABLE`, and system names."""
-        missing = [name for name in card.requires if not self.has_program(name)]
-        needs = card.needs
+        return self.find_unmet(card.requires, card.needs)
+
+    def find_unmet(self, programs: Sequence[str], needs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """Return the same for programs and other needs in the form of a registry entry."""
+        missing = [name for name in programs if not self.has_program(name)]
         if needs:
             choice, systems = needs.get("anyBins", ()), needs.get("os", ())
             if choice and not any(self.has_program(name) for name in choice):

@@ -31,6 +31,8 @@ class Loaded(Value):
     body: str
     # The requested name, if no skill has it and this one is the only match; else empty.
     taken_for: str = ""
+    # The skill's requirements that are not met here: programs, `$VARIABLE`, systems.
+    missing: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:

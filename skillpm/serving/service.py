@@ -246,6 +246,7 @@ class SkillService:
             style=renderer.name,
             truncated=is_truncated,
             body=body,
+            missing=self.environment.find_missing(card),
             taken_for="" if name.strip().casefold() in names else name.strip(),
         )
 

@@ -66,8 +66,9 @@ def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult
         return _success(style, rendered, title=f"Read {request.file}", metadata={"name": request.name})
     loaded = service.load(request.name, mode=request.mode)
     metadata = {"name": loaded.name, "dir": loaded.directory}
-    match_note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
-    return _success(style, match_note + loaded.text, title=loaded.title, metadata=metadata)
+    note = style.partial_match_message(loaded.taken_for, loaded.name) if loaded.taken_for else ""
+    note += style.unmet_requirements_message(loaded.name, loaded.missing)
+    return _success(style, note + loaded.text, title=loaded.title, metadata=metadata)
 
 
 def _success(renderer: Renderer, text: str, *, title: str, metadata: Mapping[str, Any] = EMPTY_MAPPING) -> ToolResult:

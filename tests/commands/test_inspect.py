@@ -73,7 +73,9 @@ def test_show_reports_a_missing_program(project: CommandSandbox) -> None:
     project.write_files(prefix_paths("mine", make_skill("mine", requires="git no-such-program")))
     project.run("install", "./mine", check=True)
 
-    assert "  requires     git, no-such-program (not on PATH: no-such-program)\n" in project.output("show", "mine")
+    output = project.output("show", "mine")
+
+    assert "  requires     git, no-such-program\n  missing here no-such-program\n" in output
 
 
 def test_show_prints_every_kind_of_requirement(project: CommandSandbox) -> None:
@@ -82,11 +84,14 @@ def test_show_prints_every_kind_of_requirement(project: CommandSandbox) -> None:
     project.run("install", "./mine", check=True)
 
     output = project.output("show", "mine")
-    assert "  requires     git (not on PATH: any of no-such-a, no-such-b)\n" in output
-    assert "  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n" in output
-    assert "  needs        a quiet room\n" in output
+    assert (
+        "  requires     git\n  any of       no-such-a, no-such-b\n  environment  TOKEN\n  systems      linux\n"
+        in output
+    )
+    assert "  needs        a quiet room\n  missing here one of no-such-a, no-such-b, $TOKEN\n" in output
     shown = project.json_output("show", "mine")
     assert (shown["requires"], shown["available"]) == (["git"], False)
+    assert shown["missing"] == ["one of no-such-a, no-such-b", "$TOKEN"]
     assert shown["needs"] == {
         "anyBins": ["no-such-a", "no-such-b"],
         "env": ["TOKEN"],

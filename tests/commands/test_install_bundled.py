@@ -112,10 +112,18 @@ def test_the_same_skill_again_changes_nothing(project: CommandSandbox) -> None:
     assert project.snapshot("..") == before
 
 
+def provide_programs(project: CommandSandbox, *names: str) -> dict[str, str]:
+    """Return an environment in which these programs exist, whatever the machine has."""
+    for name in names:
+        program = project.write(f"../programs/{name}", "#!/bin/sh\n")
+        program.chmod(0o755)
+    return {"PATH": f"{project.work.parent / 'programs'}{os.pathsep}{os.environ['PATH']}"}
+
+
 def test_all_bundled_skills_come_at_once_and_only_where_absent(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
 
-    output = project.output("install", "--bundled")
+    output = project.output("install", "--bundled", env=provide_programs(project, "claude", "gog", "npx"))
 
     assert output == expected_output("""\
  + api-design 1.0.0
@@ -139,7 +147,7 @@ def test_installing_all_bundled_skills_replaces_no_existing_work(project: Comman
     project.run("install", "./drafts", "--as", "skillpm", check=True)
     mine = [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")]
 
-    output = project.output("install", "--bundled")
+    output = project.output("install", "--bundled", env=provide_programs(project, "claude", "gog", "npx"))
 
     assert output == expected_output("""\
  + api-design 1.0.0

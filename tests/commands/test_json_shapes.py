@@ -157,7 +157,7 @@ def test_show(full: CommandSandbox) -> None:
 
     assert nested_keys(shown) == [
         *LISTED, "frontmatter", "requires",
-        "needs", "available", "dependencies",
+        "needs", "available", "missing", "dependencies",
         {"files": ["path", "size", "digest", "executable", "state"]}, "warnings",
     ]  # fmt: skip
     assert shown["frontmatter"] == {"name": "pdf", "description": "Reads PDF files."}

@@ -135,8 +135,8 @@ deploy
   description  Ships it.
   category     operations
   triggers     ship
-  requires     no-such-kubectl, no-such-helm (not on PATH: no-such-kubectl,
-               no-such-helm)
+  requires     no-such-kubectl, no-such-helm
+  missing here no-such-kubectl, no-such-helm
   models       not listed; only users can invoke it
   source       local
   path         HOME/.agent-skills/deploy

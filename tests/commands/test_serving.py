@@ -12,6 +12,7 @@ import pytest
 from commands.scene import CommandSandbox, expected_output, nested_keys
 from kit import make_skill, prefix_paths
 
+from skillpm import Registry, SkillService
 from skillpm.cli.main import COMMANDS
 
 
@@ -72,8 +73,29 @@ def test_load_as_json(full: CommandSandbox) -> None:
         ("commands", []),
         ("tokens", loaded["tokens"]),
         ("saved", 0.0),
+        ("missing", []),
     ]
     assert loaded["tokens"] > 20  # a path is in the text, and of any length
+
+
+def test_unmet_requirements_are_reported_before_a_skill_is_used(project: CommandSandbox) -> None:
+    needs = "requires: {bins: [git, no-such-program], env: [NO_SUCH_TOKEN]}"
+    project.write("drafts/chart/SKILL.md", f"---\nname: chart\ndescription: Draws.\n{needs}\n---\nDraw.\n")
+    project.write("drafts/maps/SKILL.md", "---\nname: maps\ndescription: Maps.\nrequires: no-such-map\n---\nMap.\n")
+    project.write("drafts/plot/SKILL.md", "---\nname: plot\ndescription: Plots.\nrequires: no-such-plot\n---\nPlot.\n")
+    unmet = "no-such-program, $NO_SUCH_TOKEN"
+
+    one = project.run("install", "./drafts/chart", check=True)
+    two = project.run("install", "./drafts/maps", "./drafts/plot", check=True)
+    loaded = project.run("load", "chart", check=True)
+
+    assert one.stderr.splitlines()[0] == f"warning: chart has unmet requirements: {unmet}"
+    assert two.stderr == "warning: 2 skills have unmet requirements: maps (no-such-map), plot (no-such-plot)\n"
+    assert loaded.stderr == f"warning: chart has unmet requirements: {unmet}\n"
+    assert project.json_output("load", "chart")["missing"] == ["no-such-program", "$NO_SUCH_TOKEN"]
+    service = SkillService(Registry.load(project.work / ".agent-skills"))
+    assert service.load("chart").missing == ("no-such-program", "$NO_SUCH_TOKEN")
+    assert service.call({"name": "chart"}).text.startswith(f'Skill "chart" needs what is missing here: {unmet}\n\n')
 
 
 def test_load_puts_arguments_in(full: CommandSandbox) -> None:

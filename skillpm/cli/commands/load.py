@@ -48,6 +48,9 @@ def command(
         call.console.print_message(
             f"no skill named `{sanitize(loaded.taken_for, 80)}`; loaded `{sanitize(loaded.name, 64)}`"
         )
+    if loaded.missing:
+        missing = ", ".join(sanitize(item, 60) for item in loaded.missing)
+        call.console.warn(f"{sanitize(loaded.name, 64)} has unmet requirements: {missing}")
     if not call.console.as_json:
         call.console.print_raw(loaded.text)
         return

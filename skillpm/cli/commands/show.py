@@ -71,7 +71,8 @@ def _to_json(details: SkillDetails) -> dict[str, Any]:
             "mcp": list(requires.mcp),
             "notes": list(requires.notes),
         },
-        "available": details.is_available,
+        "available": not details.missing,
+        "missing": list(details.missing),
         "dependencies": details.dependencies,
         "files": [
             {
@@ -92,7 +93,6 @@ def _to_json(details: SkillDetails) -> dict[str, Any]:
 
 def _print_details(invocation: Invocation, details: SkillDetails) -> None:
     skill, listed, entry = details.skill, details.listed, details.listed.entry
-    missing = f" (not on PATH: {', '.join(details.missing_programs)})" if details.missing_programs else ""
     rows = [
         ("version", display_version(listed)),
         (
@@ -110,13 +110,14 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
         ("author", skill.author),
         ("homepage", skill.homepage),
         ("triggers", ", ".join(entry["triggers"] or skill.triggers)),
-        ("requires", ", ".join(skill.requires.bins) + missing),
+        ("requires", ", ".join(skill.requires.bins)),
         ("any of", ", ".join(skill.requires.any_bins)),
         ("environment", ", ".join(skill.requires.env)),
         ("config", ", ".join(skill.requires.config)),
         ("systems", ", ".join(skill.requires.os)),
         ("mcp servers", ", ".join(skill.requires.mcp)),
         ("needs", "; ".join(skill.requires.notes)),
+        ("missing here", ", ".join(details.missing)),
         ("models", "not listed; only users can invoke it" if entry.get("userOnly") else ""),
         (
             "skills",

@@ -1,12 +1,10 @@
 """`show`: everything about one skill: its metadata, source, files and their state."""
 
 import os
-import shutil
 from typing import Any
 
 from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.core.suggestions import suggestion_hint
-from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError, NotFoundError
@@ -24,6 +22,8 @@ from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
 from skillpm.operations.inspect.list import ListedSkill, list_skills
 from skillpm.operations.inspect.yanked import find_index_warnings
+from skillpm.registry.metadata_overlay import select_checkable_needs
+from skillpm.serving.availability import Environment
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
 
@@ -43,8 +43,8 @@ class SkillDetails(Value):
 
     listed: ListedSkill
     skill: Skill
-    is_available: bool
-    missing_programs: tuple[str, ...]
+    # Requirements that are not met here: programs, `$VARIABLE`, systems.
+    missing: tuple[str, ...]
     dependencies: dict[str, Any]
     files: tuple[ShownFile, ...]
     findings: tuple[Finding, ...]
@@ -75,12 +75,12 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
         legacy_metadata = view.read_receipt().inherited.get(listed_name)
         if legacy_metadata is not None:
             skill = skill.replace(requires=merge_requirements(skill.requires, legacy_metadata.requires))
-        missing = _find_missing_programs(skill.requires, context.settings.environ.get("PATH"))
+        environment = Environment(context.settings.environ)
+        missing = environment.find_unmet(skill.requires.bins, select_checkable_needs(skill.requires))
         details = SkillDetails(
             listed=listed,
             skill=skill,
-            is_available=not missing,
-            missing_programs=missing,
+            missing=missing,
             dependencies={} if locked is None else dict(locked.dependencies),
             files=tuple(_list_files(view, scope, name)),
             findings=skill.findings,
@@ -94,18 +94,6 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
     if result is None:
         raise _missing_skill_error(scope, name, scope.layout.skill_path(name))
     return result
-
-
-def _find_missing_programs(requires: SystemRequirements, path: str | None) -> tuple[str, ...]:
-    """Return the required programs that are not on PATH; alternatives as one entry, if all of them are missing."""
-
-    def is_missing(program: str) -> bool:
-        return shutil.which(program, path=path) is None
-
-    missing = [program for program in requires.bins if is_missing(program)]
-    if requires.any_bins and all(is_missing(program) for program in requires.any_bins):
-        missing.append(f"any of {', '.join(requires.any_bins)}")
-    return tuple(missing)
 
 
 def _missing_skill_error(scope: Scope, name: str, folder: str) -> NotFoundError:

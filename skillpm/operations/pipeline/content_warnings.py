@@ -1,4 +1,4 @@
-"""Warnings about the content of skills that are about to be installed: other names, and Git LFS pointers."""
+"""Warnings about skills that are about to be installed: other names, unmet requirements, Git LFS pointers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,6 +33,28 @@ def declared_name_messages(new_names: Sequence[str], entries: Mapping[str, Regis
         if others:
             message += f"; {', '.join(f'`{other}`' for other in others)} declares it, too, and they may show only one"
         yield message
+
+
+def unmet_requirement_messages(
+    new_names: Sequence[str], entries: Mapping[str, RegistryEntry], environ: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a message if new skills declare a program, variable or system that is missing here."""
+    declaring = [name for name in sorted(new_names) if {"requires", "needs"} & entries.get(name, {}).keys()]
+    if not declaring:
+        return
+    from skillpm.serving.availability import Environment  # noqa: PLC0415  (few skills declare any)
+
+    environment, missing = Environment(environ), dict[str, str]()
+    for name in declaring:
+        entry = entries[name]
+        if unmet := environment.find_unmet(entry.get("requires", ()), entry.get("needs", {})):
+            missing[name] = ", ".join(sanitize(item, 60) for item in unmet)
+    if len(missing) == 1:
+        yield from (f"{name} has unmet requirements: {unmet}" for name, unmet in missing.items())
+    elif missing:
+        named = ", ".join(f"{name} ({unmet})" for name, unmet in [*missing.items()][:MAX_NAMED])
+        more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
+        yield f"{len(missing)} skills have unmet requirements: {named}{more}"
 
 
 def lfs_messages(contents: Mapping[SkillName, SkillContent], pins: Mapping[SkillName, Pin]) -> Iterator[str]:

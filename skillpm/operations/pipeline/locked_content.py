@@ -18,7 +18,11 @@ from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.content_warnings import declared_name_messages, lfs_messages
+from skillpm.operations.pipeline.content_warnings import (
+    declared_name_messages,
+    lfs_messages,
+    unmet_requirement_messages,
+)
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
 from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
@@ -63,7 +67,11 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     existing = {name: aside for name, aside in removals.items() if os.path.lexists(scope.layout.skill_path(name))}
     registry = plan_registry(scope.layout, plan.files, receipt, new_skills, removals)
     pins = {name: skill.pin for name, skill in locked.items()}
-    for message in (*declared_name_messages([*new_skills], registry.entries), *lfs_messages(contents, pins)):
+    for message in (
+        *declared_name_messages([*new_skills], registry.entries),
+        *unmet_requirement_messages([*new_skills], registry.entries, context.settings.environ),
+        *lfs_messages(contents, pins),
+    ):
         context.reporter.warn(message)
     return PlannedChange(
         new_skills=new_skills,

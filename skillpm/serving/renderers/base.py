@@ -185,6 +185,12 @@ class Renderer:
             else ""
         )
 
+    def unmet_requirements_message(self, name: str, missing: Sequence[str]) -> str:
+        """Return a note that precedes a skill whose requirements are not met. Other hosts have none."""
+        if not missing or self.name != "default":
+            return ""
+        return f'Skill "{sanitize(name)}" needs what is missing here: {sanitize_line(", ".join(missing))}\n\n'
+
     def ambiguous_name_message(self, name: str, names: Sequence[str]) -> str:
         """Return the answer if a partial name matches several skills."""
         return f'"{sanitize(name)}" is ambiguous. Matching skills: {", ".join(map(sanitize_line, names))}'
