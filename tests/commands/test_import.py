@@ -141,6 +141,7 @@ def test_json_output_is_one_object(there: CommandSandbox) -> None:
             "read",
             "adopted",
             "newFor",
+            "hiddenFrom",
             "unknown",
             "left",
             "actions",
@@ -195,7 +196,7 @@ def test_content_that_is_not_found_is_locked_to_the_current_commit_with_a_note(
  + pdf {now}
 added 2; total: 2 skills in WORK/.agent-skills
 ! read skills-lock.json of skills (Vercel)
-! pdf: .claude/skills/pdf matches the lockfile, but other skills in its folder do not; left as it is
+! pdf: .claude/skills/pdf matches the lockfile, but is left as it is, because of docx in the same folder
 ! docx: .claude/skills/docx differs from the locked version; left as it is
 ! docx: upstream has changed, and the recorded content is not in any folder here; locked to the current commit ({now})
 ! next: `skillpm link claude-code` makes them visible to that agent
@@ -240,12 +241,49 @@ def test_a_host_that_gets_more_skills_than_it_had_is_named(there: CommandSandbox
 
     assert dry["newFor"] == [{"agent": "claude-code", "skills": ["pdf"]}]
     assert (
-        "claude-code gets all skills from now on, also those that it did not have: pdf; "
-        "to hide one, run `skillpm disable NAME --agent claude-code`\n"
+        "claude-code gets what it did not have: pdf; to hide one, run `skillpm disable NAME --agent claude-code`\n"
     ) in output
     assert there.exists(".claude/skills/pdf")
     there.run("disable", "pdf", "--agent", "claude-code", check=True)
     assert not there.exists(".claude/skills/pdf")
+
+
+def test_no_host_gets_what_only_another_one_had(there: CommandSandbox) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write_files(prefix_paths(".claude/skills/docx", DOCX))
+    there.write_files(prefix_paths(".agents/skills/pdf", PDF))
+
+    dry = there.json_output("import", "--dry-run")
+    output = there.run("import", check=True).stderr
+
+    assert dry["newFor"] == []
+    assert dry["hiddenFrom"] == [
+        {"agent": "universal", "skills": ["docx"]},
+        {"agent": "claude-code", "skills": ["pdf"]},
+    ]
+    assert (
+        "claude-code does not get what only others had: pdf; "
+        "to show one, run `skillpm enable NAME --agent claude-code`\n"
+    ) in output
+    assert there.read_json("skills.json")["disabled"] == {"docx": ["universal"], "pdf": ["claude-code"]}
+    assert sorted(path.name for path in (there.work / ".claude/skills").iterdir()) == ["docx"]
+    assert sorted(path.name for path in (there.work / ".agents/skills").iterdir()) == ["pdf"]
+    assert settled(there) == SETTLED
+    there.run("enable", "pdf", "--agent", "claude-code", check=True)
+    assert there.exists(".claude/skills/pdf")
+
+
+def test_a_host_that_is_linked_already_gets_everything_and_is_named(there: CommandSandbox) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write("skills.json", '{"skills": {}, "agents": ["claude-code"]}')
+    there.write_files(prefix_paths(".agents/skills/pdf", PDF))
+    there.write_files(prefix_paths(".claude/skills/docx", DOCX))
+
+    output = there.run("import", check=True).stderr
+
+    assert "claude-code gets what it did not have: pdf; " in output
+    assert "universal does not get what only others had: docx; " in output
+    assert there.exists(".claude/skills/pdf")
 
 
 def test_a_host_that_reads_adopted_skills_through_a_link_can_be_linked(there: CommandSandbox) -> None:

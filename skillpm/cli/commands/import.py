@@ -76,6 +76,7 @@ def _to_json(result: ImportResult) -> dict[str, Any]:
         ],
         "adopted": [{"name": item.name, "path": item.path} for item in adoption.adoptable],
         "newFor": [{"agent": agent, "skills": list(names)} for agent, names in adoption.new_for.items()],
+        "hiddenFrom": [{"agent": agent, "skills": list(names)} for agent, names in adoption.hidden_from.items()],
         "unknown": [
             *(_skipped_to_json(item) for item in (*result.skipped, *result.notes)),
             *({"name": name, "why": ALREADY_REQUIRED} for name in result.existing),
@@ -113,11 +114,6 @@ def _format_adoption(adoption: Adoption) -> Iterator[str]:
     """Describe the skills in the folders of hosts: one line each, or a count where there are many."""
     groups: list[tuple[tuple[ExistingSkill, ...], str, str]] = [
         (adoption.adoptable, "matches the lockfile; adopted", "match the lockfile; adopted"),
-        (
-            adoption.identical,
-            "matches the lockfile, but other skills in its folder do not; left as it is",
-            "match the lockfile; left as they are",
-        ),
         (adoption.links, "is a link of another tool; left as it is", "are links of another tool; left as they are"),
     ]
     for items, one, many in groups:
@@ -128,13 +124,34 @@ def _format_adoption(adoption: Adoption) -> Iterator[str]:
                 continue
             for item in in_folder:
                 yield f"{item.name}: {sanitize(item.path)} {one}"
+    yield from _format_identical(adoption)
     for agent, names in adoption.new_for.items():
         yield (
-            f"{agent} gets all skills from now on, also those that it did not have: {list_some(names, MAX_ITEMIZED)}; "
+            f"{agent} gets what it did not have: {list_some(names, MAX_ITEMIZED)}; "
             f"to hide one, run `skillpm disable NAME --agent {agent}`"
+        )
+    for agent, names in adoption.hidden_from.items():
+        yield (
+            f"{agent} does not get what only others had: {list_some(names, MAX_ITEMIZED)}; "
+            f"to show one, run `skillpm enable NAME --agent {agent}`"
         )
     for item in adoption.different:
         yield f"{item.name}: {sanitize(item.path)} {sanitize(item.difference, 200)}; left as it is"
+
+
+def _format_identical(adoption: Adoption) -> Iterator[str]:
+    """Describe the skills that would be adopted, were it not for others in their folders."""
+    for folder in dict.fromkeys(item.folder for item in adoption.identical):
+        names = [item.name for item in adoption.identical if item.folder == folder]
+        others = [other.name for other in (*adoption.different, *adoption.links) if other.folder == folder]
+        reason = f"{list_some(others, MAX_ITEMIZED)} in the same folder" if others else "a source in the same folder"
+        if len(names) > MAX_ITEMIZED:
+            many = f"{len(names)} skills in {sanitize(folder)} match the lockfile"
+            yield f"{many}, but are left as they are, because of {reason}"
+            continue
+        for name in names:
+            path = sanitize(f"{folder}/{name}")
+            yield f"{name}: {path} matches the lockfile, but is left as it is, because of {reason}"
 
 
 def _format_notes(result: ImportResult) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from skillpm.agent_hosts.known_agents import Agent, agent_folder, is_present, load_agents
@@ -47,7 +48,10 @@ class Adoption(Value):
     different: tuple[ExistingSkill, ...] = ()
     links: tuple[ExistingSkill, ...] = ()  # of other tools
     agents: tuple[str, ...] = ()  # to be linked, one for each folder of `adoptable`
-    new_for: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING  # agent -> the skills that it did not have before
+    # Agent -> the skills that it gets and did not have before: it is in `agents` already, or no host had them.
+    new_for: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
+    # Agent that is to be linked -> the skills that stay hidden from it: only other hosts had them.
+    hidden_from: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
 
 
 def read_existing_files(scope: Scope, context: Context, name: SkillName) -> list[list[HashedFile]]:
@@ -58,14 +62,21 @@ def read_existing_files(scope: Scope, context: Context, name: SkillName) -> list
 
 
 def find_existing_skills(
-    scope: Scope, context: Context, imports: Mapping[SkillName, PinnedImport], preferred_agents: Sequence[str]
+    scope: Scope,
+    context: Context,
+    imports: Mapping[SkillName, PinnedImport],
+    *,
+    linked_agents: Sequence[str],
+    preferred_agents: Sequence[str],
 ) -> Adoption:
     """Compare the skills in the folders of hosts with what is locked.
 
-    A host is linked only if all skills in its folder match: then linking replaces no content.
+    A host is linked only if all skills in its folder match: then linking replaces no content. `linked_agents` are in
+    `agents` already.
     """
     paths = scope.link_folders(context.settings)
-    adoption = Adoption()
+    adoption, folders = Adoption(), dict[str, str]()
+    had: dict[str, set[SkillName]] = {}
     for folder, readers in _find_agent_folders(scope, context).items():
         same, different, links = [], [], []
         is_source = False
@@ -76,6 +87,7 @@ def find_existing_skills(
             except OSError:
                 continue
             existing = ExistingSkill(name=name, folder=folder)
+            had.setdefault(folder, set()).add(name)
             if is_link(path, state):
                 links.append(existing)
             elif _is_source(path, scope, context, item):
@@ -85,20 +97,39 @@ def find_existing_skills(
             else:
                 different.append(existing.replace(difference=_describe_difference(path, context, item)))
         if same and not (different or links or is_source):
-            agent = _choose_agent(readers, scope, context, preferred_agents)
-            new = tuple(sorted({*imports} - {existing.name for existing in same}))
-            adoption = adoption.replace(
-                adoptable=(*adoption.adoptable, *same),
-                agents=(*adoption.agents, agent),
-                new_for={**adoption.new_for, agent: new} if new else adoption.new_for,
-            )
+            agent = _choose_agent(readers, scope, context, [*linked_agents, *preferred_agents])
+            folders[agent] = folder
+            adoption = adoption.replace(adoptable=(*adoption.adoptable, *same), agents=(*adoption.agents, agent))
         else:
             adoption = adoption.replace(
                 identical=(*adoption.identical, *same),
                 different=(*adoption.different, *different),
                 links=(*adoption.links, *links),
             )
-    return adoption
+    agents = load_agents()
+    for agent in linked_agents:
+        own_folder = agent_folder(agents[agent], scope.kind, context.settings) if agent in agents else None
+        folders.setdefault(agent, own_folder or "")
+    return _compare_visibility(adoption, {*imports}, folders, had, linked_agents)
+
+
+def _compare_visibility(
+    adoption: Adoption,
+    imports: AbstractSet[SkillName],
+    folders: Mapping[str, str],
+    had: Mapping[str, AbstractSet[SkillName]],
+    linked_agents: Sequence[str],
+) -> Adoption:
+    """Add which skills each agent gets, and which stay hidden from it; `had` has the skills of each folder before."""
+    new_for, hidden_from = dict[str, tuple[SkillName, ...]](), dict[str, tuple[SkillName, ...]]()
+    for agent, folder in folders.items():
+        lacking = imports - had.get(folder, set())
+        hidden = set[SkillName]() if agent in linked_agents else lacking & set[SkillName]().union(*had.values())
+        if hidden:
+            hidden_from[agent] = tuple(sorted(hidden))
+        if lacking - hidden:
+            new_for[agent] = tuple(sorted(lacking - hidden))
+    return adoption.replace(new_for=new_for, hidden_from=hidden_from)
 
 
 def _is_source(folder: str, scope: Scope, context: Context, item: PinnedImport) -> bool:

@@ -49,7 +49,13 @@ def import_skills(scope: Scope, context: Context, detection: DetectedTools, opti
     new, existing, conflicting = _split_existing(scope, context, collected)
     pinned, unavailable = pin_imports(new, pin_context)
     preferred = [agent for document in detection.documents for agent in document.agents]
-    adoption = find_existing_skills(scope, context, {item.name: item for item in pinned}, preferred)
+    adoption = find_existing_skills(
+        scope,
+        context,
+        {item.name: item for item in pinned},
+        linked_agents=_read_project_files(scope, context).agents,
+        preferred_agents=preferred,
+    )
     backup = _back_up_spm_manifest(scope, options, fsync=context.settings.fsync) if pinned else ""
 
     def edit(files: ProjectFiles) -> ProjectFiles:
@@ -157,13 +163,19 @@ def _read_project_files(scope: Scope, context: Context) -> ProjectFiles:
 
 
 def _add_imports(files: ProjectFiles, imports: Sequence[PinnedImport], adoption: Adoption) -> ProjectFiles:
-    """Add the requirements and the agents to the manifest, and the pins to the lockfile."""
+    """Add requirements, agents and what stays hidden from them to the manifest, and the pins to the lockfile."""
     text = files.editable_manifest
     if imports:
         text = set_members(text, ("skills",), {item.name: requirement_value(item.source) for item in imports})
     agents = list(dict.fromkeys([*files.agents, *adoption.agents]))
     if agents != [*files.agents]:
         text = set_member(text, ("agents",), agents)
+    disabled = dict(files.manifest.disabled)
+    for agent, names in adoption.hidden_from.items():
+        for name in names:
+            if disabled.get(name) is not True:
+                disabled[name] = [*dict.fromkeys([*disabled.get(name, ()), agent])]
+                text = set_member(text, ("disabled", name), disabled[name])
     before = files.lockfile
     lockfile = before.replace(
         requirements={**before.requirements, **{item.name: requirement_value(item.source) for item in imports}},
