@@ -310,7 +310,8 @@ def test_a_host_with_a_link_of_another_tool_is_not_linked(there: CommandSandbox)
     output = there.run("import", check=True).stderr
 
     assert (
-        "docx: .claude/skills/docx matches the lockfile, but other skills in its folder do not; left as it is" in output
+        "docx: .claude/skills/docx matches the lockfile, but is left as it is, because of pdf in the same folder"
+        in output
     )
     assert "pdf: .claude/skills/pdf is a link of another tool; left as it is" in output
     assert "agents" not in there.read_json("skills.json")
@@ -345,9 +346,9 @@ def test_many_skills_are_summarized_in_one_line(there: CommandSandbox, acme: Rep
     assert output[:6] == [
         "read skills-lock.json of skills (Vercel)",
         "4 skills in .claude/skills match the lockfile; adopted",
-        "one: .agents/skills/one matches the lockfile, but other skills in its folder do not; left as it is",
-        "two: .agents/skills/two matches the lockfile, but other skills in its folder do not; left as it is",
-        "three: .agents/skills/three matches the lockfile, but other skills in its folder do not; left as it is",
+        "one: .agents/skills/one matches the lockfile, but is left as it is, because of four in the same folder",
+        "two: .agents/skills/two matches the lockfile, but is left as it is, because of four in the same folder",
+        "three: .agents/skills/three matches the lockfile, but is left as it is, because of four in the same folder",
         "four: .agents/skills/four differs from the locked version; left as it is",
     ]
     assert again == ["read skills-lock.json of skills (Vercel)", "4 skills: already in skills.json"]
