@@ -4,6 +4,7 @@ The body stays as it is, byte for byte, and so does what is parsed: a file for w
 Comments that have a line of their own are kept, above the fields.
 """
 
+import re
 from collections.abc import Iterator
 
 import yaml
@@ -12,6 +13,8 @@ from skillpm.skillmd.autofix import FixResult, is_equivalent
 from skillpm.skillmd.findings import NotLoadable, warning
 from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
 from skillpm.skillmd.skill import read_skill
+
+LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 
 
 def convert_to_yaml(data: bytes, folder: str) -> FixResult:
@@ -22,12 +25,13 @@ def convert_to_yaml(data: bytes, folder: str) -> FixResult:
         return FixResult(data=data)
     if front.dialect != "toml":
         return FixResult(data=data)
-    lines = data.decode().splitlines(keepends=True)
-    opening, closing = (number for number, line in enumerate(lines[: front.body_line - 1]) if line.strip() == "+++")
+    lines = LINE_END.split(data.decode())
+    closing = front.body_line - 2
+    opening = next(number for number, line in enumerate(lines) if line.strip(" \t\r\n\ufeff"))
     ending = "\r\n" if lines[opening].endswith("\r\n") else "\n"
     fields = yaml.safe_dump(dict(front.values), sort_keys=False, allow_unicode=True, width=float("inf"))
     comments = _list_comments("".join(lines[opening + 1 : closing]))
-    block = [line + ending for line in ("---", *comments, *fields.splitlines())]
+    block = [line + ending for line in ("---", *comments, *fields.rstrip("\n").split("\n"))]
     after = "".join([*lines[:opening], *block, lines[closing].replace("+++", "---"), *lines[closing + 1 :]]).encode()
     if not is_equivalent(before, after, folder):
         return FixResult(data=data)

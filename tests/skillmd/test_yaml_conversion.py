@@ -42,6 +42,18 @@ def test_fields_comments_and_the_body_are_kept() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'---\nname = "a"\ndescription = "B"\n---\n+++\n', b"---\nname: a\ndescription: B\n---\n+++\n"),
+        (b'---toml\nname = "a"\ndescription = "B"\n---\nBody', b"---\nname: a\ndescription: B\n---\nBody"),
+        (b'\xef\xbb\xbf\n+++\nname = "a"\ndescription = "B"\n+++', b"\xef\xbb\xbf\n---\nname: a\ndescription: B\n---"),
+    ],
+)
+def test_any_fence_around_toml_is_converted(before: bytes, after: bytes) -> None:
+    assert convert_to_yaml(before, "a").data == after
+
+
 def test_line_endings_and_the_body_stay_byte_for_byte() -> None:
     data = b'+++\r\nname = "a"\r\ndescription = "B"\r\n+++\r\n\r\nBody\nof \r\n two\t\r\n\r\n'
 
@@ -67,10 +79,15 @@ def test_what_is_not_toml_stays(data: bytes) -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40)
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), st.one_of(TEXT, st.lists(TEXT, max_size=3))), TEXT)
-def test_what_is_parsed_is_the_same(values: dict[str, object], body: str) -> None:
+KEYS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
+FENCES = [("+++", "+++"), ("---", "---"), ("---toml", "---")]
+
+
+@given(st.dictionaries(KEYS, st.one_of(TEXT, st.lists(TEXT, max_size=3))), TEXT, st.sampled_from(FENCES))
+def test_what_is_parsed_is_the_same(values: dict[str, object], body: str, fences: tuple[str, str]) -> None:
     fields = {"name": "a", "description": "Does it.", **values}
-    data = ("+++\n" + "".join(f"{key} = {to_toml(value)}\n" for key, value in fields.items()) + "+++\n" + body).encode()
+    block = "".join(f"{key} = {to_toml(value)}\n" for key, value in fields.items())
+    data = f"{fences[0]}\n{block}{fences[1]}\n{body}".encode()
 
     converted = convert_to_yaml(data, "a").data
 
