@@ -8,7 +8,7 @@ from shlex import join
 
 from skillpm.cachedir import tag_cache_folder
 from skillpm.core.file_tree import FileTree
-from skillpm.core.names import parse_skill_name
+from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import is_encodable, pluralize, sanitize
 from skillpm.errors import NotFoundError, RefusedError, UsageError
@@ -16,12 +16,15 @@ from skillpm.fetchers.local import would_be_included
 from skillpm.files import translate_os_errors, write_document
 from skillpm.indexes.publish.additions import ReleaseBatch, open_batch
 from skillpm.indexes.publish.index_builder import IndexBuildResult, IndexWriter, UnpublishedSkill
+from skillpm.indexes.publish.published_copy import copy_published_index
 from skillpm.indexes.publish.release_merge import NewRelease, version_mismatch_message
 from skillpm.indexes.publish.tarball import pack_archive
 from skillpm.locks import hold_lock
 from skillpm.operations.cache.contents import PUBLISH_LOCK_DIR
 from skillpm.operations.context.runtime import Context, is_writable
+from skillpm.operations.context.scope_fetchers import open_index
 from skillpm.operations.publish_drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
+from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.validation import PLACEHOLDER
@@ -156,9 +159,17 @@ class _DraftCollector:
 
 @contextmanager
 def open_index_writer(
-    context: Context, output: str, *, must_exist: bool = False, page: bool | None = None
+    context: Context,
+    output: str,
+    *,
+    must_exist: bool = False,
+    page: bool | None = None,
+    onto: str = "",
+    sources: Sequence[str] = (),
 ) -> Iterator[IndexWriter]:
     """Open the index in a folder for changes: with an HTML catalog, without one, or (`page=None`) as it is today.
+
+    With `onto`, the index that is published there is copied into the folder first; `sources` are what will be added.
 
     The index is locked before it is read, so that two builds cannot undo each other's changes. The lock file is in the
     cache, since everything in the folder is published.
@@ -166,6 +177,8 @@ def open_index_writer(
     settings, warn = context.settings, context.reporter.warn
     folder = os.path.join(settings.working_directory, output)
     with _lock_index(context, folder):
+        if onto:
+            _copy_published(context, onto, folder, sources)
         writer = IndexWriter(folder, limits=settings.limits, warn=warn, fsync=settings.fsync, with_page=page)
         if must_exist and writer.is_new:
             raise NotFoundError(
@@ -173,6 +186,15 @@ def open_index_writer(
                 hint="create one with `skillpm index build`",
             )
         yield writer
+
+
+def _copy_published(context: Context, location: str, folder: str, sources: Sequence[str]) -> None:
+    settings = context.settings
+    paths = [os.path.join(settings.working_directory, source) for source in sources]
+    below = {os.path.basename(os.path.realpath(inside)) for path in paths for inside in find_skill_folders(path)}
+    also = {SkillName(name) for name in below if is_skill_name(name)}
+    copied = copy_published_index(open_index(context, location), folder, settings.limits, also, fsync=settings.fsync)
+    context.reporter.log_verbose(f"copied {pluralize(copied.version_count, 'version')} from {sanitize(location)}")
 
 
 def _lock_index(context: Context, folder: str) -> AbstractContextManager[object]:

@@ -38,22 +38,27 @@ Examples:
   skillpm index build skills --out public              folders with a SKILL.md
   skillpm index build dist/pdf-1.2.0.tar.gz --out public  archives
   skillpm index build acme/skills --out public         all tagged versions
-  skillpm index build skills --out public --skip-invalid  skip invalid skills""",
+  skillpm index build skills --out public --skip-invalid  skip invalid skills
+  skillpm index build skills --out public --onto https://skills.acme.example/""",
 )
 @click.argument(
     "sources", nargs=-1, required=True, metavar="SOURCE...", help="Folders of skills, archives, or repositories."
 )
 @click.option("--out", metavar="DIR", required=True, help="The folder of the index.")
+@click.option("--onto", metavar="URL", default="", help="Add to the index published there; DIR must be empty.")
 @click.option("--name", metavar="NAME", default="", help="The name of the index.")
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Do not write catalog.html, the HTML catalog.")
 @lock_timeout_option
 @output_options
-def build_command(call: Invocation, sources: tuple[str, ...], out: str, name: str, default_version: str) -> None:
+def build_command(
+    call: Invocation, sources: tuple[str, ...], out: str, onto: str, name: str, default_version: str
+) -> None:
     """Add skills to an index. Published versions never change."""
     _check_utf8("--name", name)
-    with open_index_writer(call.context, out, page=not call.flags["no_catalog"]) as writer:
+    page = not call.flags["no_catalog"]
+    with open_index_writer(call.context, out, page=page, onto=onto, sources=sources) as writer:
         result = build_index(
             call.context, sources, writer, name=name, version=default_version, skip_invalid=call.flags["skip_invalid"]
         )

@@ -20,6 +20,7 @@ from skillpm.settings import Settings
 
 if TYPE_CHECKING:
     from skillpm.fetchers.base import IndexQueries
+    from skillpm.indexes.client.index import Index
     from skillpm.indexes.publish.verification import IndexProblem
 
 
@@ -41,10 +42,9 @@ def _is_set_in_environment(index: ConfiguredIndex, environ: Mapping[str, str]) -
     return bool(url) and normalize_site_url(JsonNode(url, index.url_variable)) == index.url
 
 
-def check_index(context: Context, location: str) -> "list[IndexProblem]":
-    """Verify the index at a URL or in a folder, and return all problems."""
+def open_index(context: Context, location: str) -> "Index":
+    """Open the index at a URL or in a folder, whatever is configured."""
     from skillpm.indexes.client.index_client import IndexClient  # noqa: PLC0415  (imports httpx)
-    from skillpm.indexes.publish.verification import verify_index  # noqa: PLC0415
 
     settings = context.settings
     url = location if "://" in location else os.path.abspath(os.path.join(settings.working_directory, location))
@@ -52,7 +52,14 @@ def check_index(context: Context, location: str) -> "list[IndexProblem]":
     indexes = [index.replace(name="that you named", is_own=True)]
     base = settings.working_directory
     client = IndexClient(settings, base, context.store, context.reporter, indexes, Destinations())
-    return list(verify_index(client.indexes[0], settings.limits, context.reporter.warn))
+    return client.indexes[0]
+
+
+def check_index(context: Context, location: str) -> "list[IndexProblem]":
+    """Verify the index at a URL or in a folder, and return all problems."""
+    from skillpm.indexes.publish.verification import verify_index  # noqa: PLC0415
+
+    return list(verify_index(open_index(context, location), context.settings.limits, context.reporter.warn))
 
 
 def user_indexes(settings: Settings) -> tuple[ConfiguredIndex, ...]:

@@ -1,0 +1,126 @@
+"""`index build --onto`: a CI without memory adds to the index that is published, and no version is ever lost."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from indexes.world import IndexConsumer, IndexPublisher, serve_index
+from kit import GitServer, Response
+
+
+@pytest.fixture
+def published(publisher: IndexPublisher, server: GitServer) -> str:
+    """The URL of an index with `pdf` 1.0.0, of which the publisher has no copy; `pdf` 2.0.0 is its new source."""
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write_draft("docx", "1.0.0")
+    publisher.build()
+    serve_index(server, publisher.index_folder, "/skills")
+    shutil.rmtree(publisher.index_folder)
+    publisher.write_draft("pdf", "2.0.0", body="Do it better.\n")
+    return f"{server.address}/skills/"
+
+
+def test_two_stateless_builds_keep_locked_consumers_in_sync(
+    publisher: IndexPublisher, published: str, server: GitServer, tmp_path: Path
+) -> None:
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=published)
+    consumer.run("install", "pdf@1", check=True)
+    first = consumer.render_tree(".agent-skills/pdf")
+
+    publisher.build("--onto", published)
+    serve_index(server, publisher.index_folder, "/skills")
+    consumer.delete_state()
+    consumer.run("sync", "--frozen", check=True)
+
+    assert consumer.render_tree(".agent-skills/pdf") == first
+    assert [version["version"] for version in publisher.read_json("skills/pdf.json")["versions"]] == ["2.0.0", "1.0.0"]
+    publisher.run("index", "check", published, check=True)
+
+
+def test_it_is_what_a_build_with_memory_makes(publisher: IndexPublisher, published: str) -> None:
+    publisher.build("--onto", published)
+    stateless = publisher.snapshot("public")
+    shutil.rmtree(publisher.index_folder)
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    publisher.write_draft("pdf", "2.0.0", body="Do it better.\n")
+
+    publisher.build()
+
+    assert publisher.snapshot("public") == stateless
+
+
+def test_a_published_version_with_other_content_is_refused(publisher: IndexPublisher, published: str) -> None:
+    publisher.write_draft("pdf", "1.0.0", body="Do something else.\n")
+
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+
+    assert result.code == 1
+    assert "`pdf` 1.0.0 is already published with other content" in result.stderr
+
+
+def test_yanked_versions_stay_yanked_even_if_no_other_is_left(
+    publisher: IndexPublisher, published: str, server: GitServer
+) -> None:
+    publisher.build("--onto", published)
+    for version in ("1.0.0", "2.0.0"):
+        publisher.run("index", "yank", f"pdf@{version}", "public", "--reason", "deletes files", check=True)
+    serve_index(server, publisher.index_folder, "/skills")
+    before = publisher.read_json("skills/pdf.json")
+    shutil.rmtree(publisher.index_folder)
+
+    publisher.build("--onto", published)
+
+    assert publisher.read_json("skills/pdf.json") == before
+
+
+def test_a_wrong_address_never_begins_a_new_history(publisher: IndexPublisher, published: str) -> None:
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", f"{published}typo/")
+
+    assert (result.code, result.stdout, result.error_output) == (
+        1,
+        "",
+        f"error: there is no index at {published}typo/: index.json does not exist\n"
+        "  hint: check the address; to publish an index for the first time, omit --onto; nothing was written\n",
+    )
+    assert not publisher.index_folder.exists()
+
+
+def test_a_folder_with_an_index_is_not_mixed_with_another_one(publisher: IndexPublisher, published: str) -> None:
+    publisher.build()
+
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+
+    assert (result.code, result.error_output.splitlines()[1]) == (
+        1,
+        "  hint: pass --out with a new folder, or add to this index without --onto",
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("archives/pdf-1.0.0.tar.gz", "`pdf` 1.0.0: archives/pdf-1.0.0.tar.gz does not have the published checksum"),
+        ("catalog.html", "`pdf` 1.0.0: its archive is catalog.html, not archives/pdf-1.0.0.tar.gz"),
+        ("../../x", "the path `../../x` has an empty, `.` or `..` part"),
+    ],
+)
+def test_a_server_cannot_bring_other_archives_or_write_elsewhere(
+    publisher: IndexPublisher, published: str, server: GitServer, url: str, message: str
+) -> None:
+    publisher.build("--onto", published)
+    document = publisher.read_json("skills/pdf.json")
+    document["versions"] = [
+        {**version, "url": url} for version in document["versions"] if version["version"] == "1.0.0"
+    ]
+    shutil.rmtree(publisher.index_folder)
+    server.publish("/skills/skills/pdf.json", Response(200, {}, json.dumps(document).encode()))
+    server.publish("/skills/archives/pdf-1.0.0.tar.gz", Response(200, {}, b"something else"))
+
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+
+    assert result.code == 1
+    assert result.error_output.splitlines()[0] == f"error: {message}"
+    assert not (publisher.index_folder / "index.json").exists()
