@@ -184,19 +184,40 @@ def test_the_order_of_builds_does_not_change_the_index(publisher: IndexPublisher
     }
 
 
+def test_a_quiet_build_says_nothing(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+
+    assert publisher.build("--quiet") == ""
+    assert publisher.index_folder.is_dir()
+
+
+def test_digests_are_shown_if_the_published_archive_is_gone(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    (publisher.index_folder / "archives/pdf-1.0.0.tar.gz").unlink()
+    publisher.write_draft("pdf", "1.0.0", body="Something else.\n")
+
+    error = publisher.run("index", "build", "skills", "--out", "public").error_output.splitlines()[0]
+
+    digests = "sha256:195cf7a025e3… and sha256:31bfc1dd9005…"
+    assert error == f"error: `pdf` 1.0.0 is already published with other content: {digests} in skills/pdf"
+
+
 def test_a_published_version_never_changes(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
     publisher.build()
     before = publisher.snapshot("public")
-    old = publisher.read_json("skills/pdf.json")["versions"][0]["digest"]
     publisher.write_draft("pdf", "1.0.0", body="Something else.\n")
+    publisher.write("skills/pdf/notes.md", "New.\n")
     publisher.write_draft("tdd", "1.0.0")
 
     result = publisher.run("index", "build", "skills", "--out", "public", "--json")
 
     error = result.json["error"]
     assert (result.code, error["code"]) == (1, "refused")
-    assert error["message"].startswith(f"`pdf` 1.0.0 is already published with other content: published {old}, sha256:")
+    assert error["message"] == (
+        "`pdf` 1.0.0 is already published with other content: SKILL.md changed, notes.md new in skills/pdf"
+    )
     assert error["hint"] == (
         "a published version never changes: increase the version, or build into an empty folder if the index is not in "
         "use yet; nothing was written"

@@ -194,6 +194,8 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
         }
         invocation.console.print_json({**value, "dryRun": True} if dry_run else value)
         return
+    if invocation.console.quiet and not dry_run:
+        return
     for line in result.added:
         invocation.console.print_line(f"+ {line}")
     for path in result.removed:

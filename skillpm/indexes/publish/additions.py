@@ -29,7 +29,7 @@ class ReleaseBatch:
     """
 
     def __init__(self, writer: IndexWriter, spool: IO[bytes]) -> None:
-        self.releases = MergedReleases(writer.releases, self._store_archive)
+        self.releases = MergedReleases(writer.releases, self._store_archive, writer.read_archive)
         self._writer = writer
         self._spool = spool
         # Offset and size in the spool, by path in the index.

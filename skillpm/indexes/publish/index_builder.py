@@ -181,7 +181,7 @@ class IndexWriter:
         if existing is not None and existing.latest == latest.version:
             return existing
         try:
-            return build_summary(skill.name, latest.version, self._read_archive(skill.name, latest))
+            return build_summary(skill.name, latest.version, self.read_archive(skill.name, latest))
         except SkillpmError as error:
             if existing is None:
                 raise
@@ -192,7 +192,8 @@ class IndexWriter:
             )
             return existing.replace(latest=latest.version)
 
-    def _read_archive(self, name: SkillName, release: Release) -> FileTree:
+    def read_archive(self, name: SkillName, release: Release) -> FileTree:
+        """Return the content of a version. Raises `NotFoundError` if its archive is stored elsewhere."""
         if "://" in release.url:
             raise NotFoundError("it is not stored in this folder", where=release.url)
         with translate_os_errors("read an archive of the index", self._path(release.url)):
@@ -208,7 +209,7 @@ class IndexWriter:
             if "://" in release.url or not os.path.isfile(self._path(release.url)):
                 return Skill(declared=skill, description="", body="")  # its archives are stored elsewhere
             try:
-                tree = self._read_archive(skill, release)
+                tree = self.read_archive(skill, release)
             except SkillpmError as error:
                 self.warn(f"`{skill}` {release.version}: {PAGE_FILE} omits its text: {error.message}")
                 return Skill(declared=skill, description="", body="")

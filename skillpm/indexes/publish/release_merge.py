@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from skillpm.core.digest import content_hash
+from skillpm.core.digest import content_hash, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.errors import NotFoundError, RefusedError
+from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.formats.index_catalog import SkillSummary
 from skillpm.formats.index_releases import Release, SkillReleases, is_same_version, newest_first
 from skillpm.indexes.publish.tarball import pack_archive
@@ -51,15 +52,20 @@ def version_mismatch_message(origin: str, version: str, skill: Skill) -> str:
 class MergedReleases:
     """The releases of an index after a build. Existing ones are never changed.
 
-    `store_archive` is called with the path and the bytes of each new archive.
+    `store_archive` is called with the path and the bytes of each new archive; `read_archive` returns the content of a
+    published version.
     """
 
     def __init__(
-        self, existing: Mapping[SkillName, SkillReleases], store_archive: Callable[[str, bytes], None]
+        self,
+        existing: Mapping[SkillName, SkillReleases],
+        store_archive: Callable[[str, bytes], None],
+        read_archive: Callable[[SkillName, Release], FileTree],
     ) -> None:
         self.added: list[str] = []
         self._releases = {name: list(skill.versions) for name, skill in existing.items()}
         self._store_archive = store_archive
+        self._read_archive = read_archive
         self._conflicts: list[tuple[NewRelease, Release]] = []
         self._origins: dict[tuple[SkillName, str], str] = {}
         self._last_archive: tuple[FileTree | None, bytes] = (None, b"")
@@ -110,10 +116,25 @@ class MergedReleases:
             )
         return RefusedError(
             f"`{new_release.name}` {existing.version} is already published with other content: "
-            f"published {existing.digest}, {new_release.tree.digest} in {sanitize(new_release.origin)}{more}",
+            f"{self._describe_difference(new_release, existing)} in {sanitize(new_release.origin)}{more}",
             hint="a published version never changes: increase the version, or build into an empty folder if the index "
             "is not in use yet; nothing was written",
         )
+
+    def _describe_difference(self, new_release: NewRelease, existing: Release) -> str:
+        """Return the names of the files that differ; the digests if the archive cannot be read here."""
+        try:
+            published = self._read_archive(new_release.name, existing)
+        except SkillpmError:  # its archive is elsewhere or damaged
+            return " and ".join(shorten_distinct_digests(existing.digest, new_release.tree.digest))
+        before = {file.path: (file.data, file.executable) for file in published.files}
+        after = {file.path: (file.data, file.executable) for file in new_release.tree.files}
+        differing = {
+            "changed": sorted(path for path in before.keys() & after.keys() if before[path] != after[path]),
+            "new": sorted(after.keys() - before.keys()),
+            "gone": sorted(before.keys() - after.keys()),
+        }
+        return ", ".join(f"{sanitize(list_some(paths, 3), 300)} {how}" for how, paths in differing.items() if paths)
 
     def _pack(self, tree: FileTree) -> bytes:
         """Return the archive of a tree; consecutive versions with the same tree share it."""
