@@ -41,8 +41,11 @@ LFS_ADVICE = "is a Git LFS pointer, and skillpm installs it as it is; commit the
 MAX_COMPATIBILITY_LENGTH = 500
 DEPENDENCY_HINT = f'declare dependencies on skills under `metadata`, as `{METADATA_KEY}: "git-basics>=1; code-style"`'
 SIBLING_HINT = f"if this one needs it, declare it under `metadata`, as `{METADATA_KEY}: {{}}`"
-# Fields that have no effect under `metadata`.
-HOST_FIELDS = {"disable-model-invocation": "Claude Code and skillpm read it here, but other tools may reject it"}
+# Fields of Claude Code, which have no effect under `metadata`: code.claude.com/docs/en/skills, "Frontmatter reference".
+HOST_FIELDS = frozenset({
+    "agent", "argument-hint", "arguments", "context", "disable-model-invocation", "disallowed-tools", "effort",
+    "hooks", "model", "paths", "shell", "user-invocable", "when_to_use",
+})  # fmt: skip
 
 
 def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding]:
@@ -50,9 +53,11 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
     lines = find_key_lines(text, front)
     values = front.values
     for key in values:
-        if key not in SPEC_FIELDS:
-            advice = HOST_FIELDS.get(key, "move it under `metadata`, as text")
-            advice = DEPENDENCY_HINT if key in UNREAD_KEYS else advice
+        if key in HOST_FIELDS:
+            message = f"`{key}` is not a field of the specification; Claude Code reads it, other hosts may not"
+            yield warning("host-field", message, lines.get(key, 1))
+        elif key not in SPEC_FIELDS:
+            advice = DEPENDENCY_HINT if key in UNREAD_KEYS else "move it under `metadata`, as text"
             message = f"`{sanitize(key, 40)}` is not a field of the specification; {advice}"
             yield error("unknown-field", message, lines.get(key, 1))
     yield from _check_name(values.get("name"), folder, lines.get("name", 1))
