@@ -26,8 +26,9 @@ from skillpm.core.names import (
 )
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.errors import DocumentError
 from skillpm.formats.index_schema import version_problem
-from skillpm.requirements.declared_dependencies import METADATA_KEY, UNREAD_KEYS
+from skillpm.requirements.declared_dependencies import METADATA_KEY, UNREAD_KEYS, read_declared_dependencies
 from skillpm.skillmd.body_references import find_links, sibling_name
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
@@ -70,6 +71,11 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
         message = "`metadata` should map names to text; other hosts may not read nested values"
         yield warning("metadata-not-text", message, lines.get("metadata", 1))
     yield from _check_version(values, metadata, lines)
+    try:
+        read_declared_dependencies(to_metadata(metadata) or EMPTY_MAPPING, None)
+    except DocumentError as invalid:
+        message = f"`{METADATA_KEY}`: {invalid.message}, so it cannot be published"
+        yield error("bad-dependencies", message, lines.get("metadata", 1))
     yield from _check_triggers(values, lines)
     for key in UNREAD_KEYS.intersection(metadata) - {METADATA_KEY} if isinstance(metadata, dict) else ():
         yield warning("unread-needs", f"`{key}` is not read; {DEPENDENCY_HINT}", lines.get("metadata", 1))

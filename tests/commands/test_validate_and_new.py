@@ -320,6 +320,27 @@ def test_dependencies_in_another_field_are_reported(sandbox: Sandbox, key: str) 
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("base-style>>1; other>=1", "invalid version range `>>1`"),
+        ("Base Style", "`Base Style` names no skill"),
+        ("a--b", "invalid skill name `a--b`"),
+    ],
+)
+def test_dependencies_that_index_build_refuses_are_an_error(sandbox: Sandbox, value: str, problem: str) -> None:
+    head = f'name: pdf\ndescription: Reads.\nmetadata:\n  version: "1.0.0"\n  skill-dependencies: "{value}"\n'
+    sandbox.write("pdf/SKILL.md", f"---\n{head}---\n# PDF\n")
+
+    verdict = sandbox.run("validate", "pdf")
+    refused = sandbox.run("index", "build", "pdf", "--out", "public")
+
+    message = f"pdf/SKILL.md:4: error: `skill-dependencies`: {problem}, so it cannot be published [bad-dependencies]"
+    assert (verdict.code, verdict.stdout.splitlines()[0]) == (1, message)
+    assert refused.code == 1
+    assert problem in refused.stderr
+
+
 def test_fields_that_hosts_read_are_reported_with_a_note(sandbox: Sandbox) -> None:
     text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
     sandbox.write("pdf/SKILL.md", text_of)
