@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from skillpm.core.names import SkillName
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.requirements.declared_dependencies import has_open_version
+from skillpm.requirements.source import IndexSource
 from skillpm.resolver.candidates import CandidateSet
 from skillpm.resolver.conflict_phrases import (
     alternative_hint,
@@ -152,10 +153,11 @@ def _unknown_skill_error(
     if requirer is None:
         return error
     message = _constraint_message(name, requirer, requirement, candidates, first_causes)
-    return NotFoundError(
-        f"{message}, which was not found: {error.message}",
-        hint=f"report it to its author, or install `{name}` from elsewhere: skillpm install owner/repo@{name}",
-    )
+    hint = f"report it to its author, or install `{name}` from elsewhere: skillpm install owner/repo@{name}"
+    sites = [it.source.index_url for it in candidates if isinstance(it.source, IndexSource) and it.source.index_url]
+    if sites:  # a dependency is searched in configured indexes only: the site of its requirer is not one
+        hint = f"if {sites[0]} has it, configure that index: skillpm config set indexes.NAME.url {sites[0]}"
+    return NotFoundError(f"{message}, which was not found: {error.message}", hint=hint)
 
 
 def _manifest_location(groups: Iterable[Constraints]) -> str:

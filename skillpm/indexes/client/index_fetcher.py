@@ -131,8 +131,12 @@ class IndexFetcher:
         similar = closest_matches(source.name, bundled_names())
         first = f"{did_you_mean(similar)} (bundled with skillpm) " if similar else f"{search}; "
         first = f"{did_you_mean(names)} " if names else first
+        if searched:
+            message = f"`{name}` was not found in any index (searched: {', '.join(searched)}) and"
+        else:  # a site was asked for another skill
+            message = f"no index is configured, and `{name}`"
         return NotFoundError(
-            f"`{name}` was not found in any index (searched: {', '.join(searched)}) and is not bundled with skillpm",
+            f"{message} is not bundled with skillpm",
             hint=f"{first}to install from a repository: owner/repo@{name}",
         )
 
