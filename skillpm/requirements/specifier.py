@@ -30,6 +30,10 @@ from skillpm.requirements.source import (
 )
 from skillpm.requirements.specifier_hints import EXAMPLES, mistake_hint
 
+# An address in the HTML catalog of an index: `https://site/catalog.html#/skill/pdf`; a server may show it as `/`.
+CATALOG_PAGE = lazy_pattern(
+    r"(?:(https?://[^?#]+/)catalog\.html|(https?://[^?#]+/)(?=#))(?:#/(?:skill/([a-z0-9-]+))?[^@]*)?"
+)
 NAMED_SKILL = lazy_pattern(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")
 FORGE_PAGE = lazy_pattern(r"(?:[^/]+/){2}(?:tree|blob)/|.+/-/")
@@ -57,7 +61,16 @@ def parse_specifier(text: str) -> Specifier:
         raise UsageError(f"invalid SPEC `{sanitize(spec)}`", hint=hint)
     if spec.lower().startswith(OCI_PREFIX):
         return Specifier(text=spec, source=_parse_oci(spec))
-    return _parse_local(spec) or _parse_remote(spec)
+    return _parse_local(spec) or _parse_remote(_strip_catalog_page(spec)).replace(text=spec)
+
+
+def _strip_catalog_page(spec: str) -> str:
+    """Return the SPEC of the skill or the site that an address in an HTML catalog shows; any other SPEC unchanged."""
+    page = CATALOG_PAGE.fullmatch(spec)
+    if page is None:
+        return spec
+    site, skill = page[1] or page[2], page[3]
+    return f"{site}@{skill}" if skill else site
 
 
 def _parse_local(spec: str) -> Specifier | None:

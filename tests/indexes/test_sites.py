@@ -286,3 +286,27 @@ def test_a_dependency_is_not_searched_on_the_site_of_its_requirer_and_the_hint_s
         f"  hint: if {site} has it, configure that index: skillpm config set indexes.NAME.url {site}\n",
     )
     assert consumer.exists(".agent-skills/base-style/SKILL.md")
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("catalog.html#/skill/pdf", "pdf"),
+        ("#/skill/pdf", "pdf"),
+        ("catalog.html#/skill/pdf/SKILL.md", "pdf"),
+        ("catalog.html", ""),
+        ("catalog.html#/", ""),
+    ],
+)
+def test_an_address_of_the_html_catalog_can_be_installed(
+    publisher: IndexPublisher, server: GitServer, consumer: IndexConsumer, address: str, name: str
+) -> None:
+    publisher.write_draft("docx", "1.0.0")
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    serve_index(server, publisher.index_folder, "/skills")
+
+    done = consumer.run("install", f"{server.address}/skills/{address}", *([] if name else ["--all"]), check=True)
+
+    names = [name] if name else ["docx", "pdf"]
+    assert done.stdout.splitlines()[: len(names)] == [f" + {each} 1.0.0" for each in names]
