@@ -1,5 +1,6 @@
 """`new` and `validate`: a new skill is valid, and all findings are reported at once, with their lines."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,39 @@ def test_a_new_skill_is_valid(sandbox: Sandbox) -> None:
         "the…\n",
         "1 of 1 skill valid\n",
     )
+
+
+def test_a_new_skill_can_have_a_description_a_reference_and_a_script(sandbox: Sandbox) -> None:
+    text = 'Checks "deploys": all of them, #1. Use before a release.'
+
+    made = sandbox.run("new", "deploy-check", "--description", text, "--references", "--scripts", check=True)
+
+    files = ["SKILL.md", "references/details.md", "scripts/check.py"]
+    assert made.stdout.splitlines() == [f"wrote {sandbox.work}/deploy-check/{file}" for file in files]
+    assert sandbox.run("validate", "deploy-check").error_output == "1 of 1 skill valid\n"
+    sandbox.run("install", "./deploy-check", check=True)
+    assert sandbox.run("show", "deploy-check", "--json").json["description"] == text
+    script = subprocess.run(
+        [sandbox.work / "deploy-check/scripts/check.py"], capture_output=True, text=True, check=True
+    )
+    assert script.stdout == "nothing to complain about\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x" * 1_025, "the description has 1025 characters; 1024 are allowed"),
+        ("   ", "`description` is missing or not a string"),
+        ("\udcff", "the file is not UTF-8"),
+        ("a\u202eb", "hidden character \\u202e in this line"),
+    ],
+)
+def test_a_description_that_is_not_valid_is_refused(sandbox: Sandbox, text: str, problem: str) -> None:
+    refused = sandbox.run("new", "deploy-check", "--description", text)
+
+    message = f"error: the description cannot be used: {problem}\n  hint: nothing was written\n"
+    assert (refused.code, refused.error_output) == (2, message)
+    assert not sandbox.exists("deploy-check")
 
 
 def test_new_does_not_overwrite_a_skill(sandbox: Sandbox) -> None:
