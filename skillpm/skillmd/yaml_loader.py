@@ -13,6 +13,8 @@ from skillpm.core.text import sanitize
 from skillpm.skillmd.findings import Finding
 
 MAX_DEPTH = 20
+TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
+LIBYAML_TOO_DEEP = "exceeded maximum nesting depth"  # since libyaml 0.2.6
 SURROGATES = lazy_pattern("[\ud800-\udfff]")
 NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
 
@@ -39,7 +41,9 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
         return _Builder(yaml, parser(text).get_event, findings).read_document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlError(error.problem or "not YAML", mark.line + 1 if mark else 1) from error
+        # Its scanner reads ahead, so it may meet its own limit, of 1,000, before an event shows the depth.
+        problem = TOO_DEEP if error.problem == LIBYAML_TOO_DEEP else error.problem
+        raise YamlError(problem or "not YAML", mark.line + 1 if mark else 1) from error
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise YamlError(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
 
@@ -84,7 +88,7 @@ class _Builder:
             return None if not event.style and text in NULL_WORDS else text
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise YamlError(f"nested deeper than {MAX_DEPTH}", _line(event))
+            raise YamlError(TOO_DEEP, _line(event))
         value = self.read_mapping() if type(event) is self.yaml.MappingStartEvent else self.read_sequence()
         self.depth -= 1
         return value
