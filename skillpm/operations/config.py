@@ -28,7 +28,7 @@ from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
 from skillpm.operations.context.project_files import retry_if_changed
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_manifest, load_rules
+from skillpm.operations.context.scope_permissions import load_manifest, load_rules, load_serving_settings
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.settings import Settings
 
@@ -52,6 +52,7 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     top = _parse_config(file)
     read_config(read_text(file) or "", file)
     load_rules(scope, settings)
+    load_serving_settings(settings)
     _warn_unknown_tables(top, context)
     origins = SettingOrigins(
         scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys

@@ -41,7 +41,7 @@ SCRIPT = '''\
 import sys
 
 problems: list[str] = []
-print("\\n".join(problems) or "nothing to complain about")
+print("\\n".join(problems) or "no problems found")
 sys.exit(1 if problems else 0)
 '''
 

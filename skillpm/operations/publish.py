@@ -95,8 +95,6 @@ def build_index(
     `version` applies to skills without one of their own. Skills that cannot be published are reported; if one of them
     is current, nothing is written, unless `skip_invalid` is set.
     """
-    if version and find_version_error(version):
-        raise UsageError(f"`{sanitize(version, 60)}` is not a valid version", hint="write one like 1.2.0")
     if not is_encodable(name or writer.name):
         raise UsageError(
             f"the index cannot be named after its folder {sanitize(writer.name)}: it is not UTF-8",

@@ -103,8 +103,11 @@ DraftCallback = Callable[[ReleaseDraft], None]
 def read_drafts(context: Context, source: str, on_draft: DraftCallback, default_version: str = "") -> None:
     """Pass the skills of a folder, a folder of folders, an archive or a repository to `on_draft`, one at a time.
 
-    `default_version` applies to skills without a version. Raises `NotFoundError` for a source without skills.
+    `default_version` applies to skills without a version. Raises `NotFoundError` for a source without skills, and
+    `UsageError` for a default version that is not one.
     """
+    if default_version and find_version_error(default_version):
+        raise UsageError(f"`{sanitize(default_version, 60)}` is not a valid version", hint="write one like 1.2.0")
     path = os.path.join(context.settings.working_directory, source)
     if not os.path.lexists(path) and isinstance(repository := parse_specifier(source).source, GitSource):
         _read_tagged_drafts(context, repository, on_draft, default_version)

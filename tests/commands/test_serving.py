@@ -154,6 +154,7 @@ def test_an_invalid_setting_for_what_is_served_is_named(full: CommandSandbox, li
 
     assert (done.code, done.stdout, done.stderr.splitlines()[0]) == (1, "", message)
     assert f"config.toml:2:1: serving.{line.partition(' ')[0]}" in done.stderr.splitlines()[1]
+    assert full.run("config", "list").stderr == done.stderr
 
 
 def test_the_paths_of_visible_skills_are_listed(full: CommandSandbox) -> None:

@@ -48,7 +48,7 @@ def test_a_new_skill_can_have_a_description_a_reference_and_a_script(sandbox: Sa
     script = subprocess.run(
         [sandbox.work / "deploy-check/scripts/check.py"], capture_output=True, text=True, check=True
     )
-    assert script.stdout == "nothing to complain about\n"
+    assert script.stdout == "no problems found\n"
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,9 @@ def test_a_quiet_build_says_nothing(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
 
     assert publisher.build("--quiet") == ""
+    for command in ("yank", "yank", "unyank"):
+        done = publisher.run("index", command, "pdf@1.0.0", "public", "-q", check=True)
+        assert (done.stdout, done.stderr) == ("", "")
     assert publisher.index_folder.is_dir()
 
 

@@ -124,3 +124,28 @@ def test_a_server_cannot_bring_other_archives_or_write_elsewhere(
     assert result.code == 1
     assert result.error_output.splitlines()[0] == f"error: {message}"
     assert not (publisher.index_folder / "index.json").exists()
+
+
+def test_a_listed_skill_without_its_document_stops_the_build(
+    publisher: IndexPublisher, published: str, server: GitServer
+) -> None:
+    server.publish("/skills/skills/docx.json", Response(404, {}, b""))
+
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+
+    assert (result.code, result.error_output) == (
+        1,
+        f"error: `docx`: the index lists it, but {published}skills/docx.json does not exist\n",
+    )
+
+
+def test_a_build_that_failed_can_be_repeated(publisher: IndexPublisher, published: str) -> None:
+    valid = publisher.read("skills/pdf/SKILL.md")
+    publisher.write("skills/pdf/SKILL.md", "no frontmatter\n")
+
+    failed = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+    publisher.write("skills/pdf/SKILL.md", valid)
+    publisher.build("--onto", published)
+
+    assert failed.code == 1
+    assert [version["version"] for version in publisher.read_json("skills/pdf.json")["versions"]] == ["2.0.0", "1.0.0"]

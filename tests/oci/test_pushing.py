@@ -334,7 +334,7 @@ def test_skills_without_a_version_get_the_default_version(registry: OciRegistry,
 
     assert ("acme/none", "3.0.0") in registry.manifests
     assert ("acme/pdf", "3.0.0") not in registry.manifests
-    assert refused.error_output.startswith("error: cannot be pushed: skills/none: ")
+    assert refused.error_output == "error: `third` is not a valid version\n  hint: write one like 1.2.0\n"
 
 
 @pytest.mark.parametrize("fault", ["reset", "500", "404", "418", "web-page", "hang-up"])

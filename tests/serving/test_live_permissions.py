@@ -146,6 +146,16 @@ def test_new_rule_applies_immediately(place: Place, document: str) -> None:
     assert service.load("web").name == "web"
 
 
+def test_a_running_service_obeys_new_settings_for_what_is_served(place: Place) -> None:
+    service = place.serve()
+    assert (service.load("web").mode, service.load("web").truncated) == ("full", False)
+
+    write_files(place.own, {"config.toml": '[serving]\nmode = "compact"\nmax-length = 2\n'})
+
+    assert (service.load("web").mode, service.load("web").truncated) == ("compact", True)
+    assert service.load("web", mode="full").mode == "full"
+
+
 def test_recently_written_rules_are_read_each_time(tmp_path: Path) -> None:
     """Two writes within a tick of the file system's clock may leave the same stat."""
     file, reads = tmp_path / "skills.json", list[int]()

@@ -80,12 +80,13 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
         result = writer.yank(parse_skill_name(name), version, reason=reason)
         latest = writer.latest_version(parse_skill_name(name))
         yank_reason = writer.yank_reason(parse_skill_name(name), version)
-    if result.written and not call.console.as_json:
+    says_more = not (call.console.as_json or call.console.quiet)
+    if result.written and says_more:
         call.console.print_line(f"yanked {name} {version}; existing lockfiles can still install it")
         call.console.print_line(
             f"the latest version of {name} is now {latest}" if latest else f"{name} has no version left to resolve to"
         )
-    elif not call.console.as_json:
+    elif says_more:
         call.console.print_line(
             f"{name} {version} is already yanked{f': {sanitize(yank_reason)}' if yank_reason else ''}"
         )
@@ -103,7 +104,7 @@ def unyank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, .
     name, version = _parse_name_and_version("unyank", spec, folder, extra)
     with open_index_writer(call.context, folder, must_exist=True) as writer:
         result = writer.yank(parse_skill_name(name), version, undo=True)
-    if not call.console.as_json:
+    if not (call.console.as_json or call.console.quiet):
         call.console.print_line(
             f"{name} {version} is no longer yanked" if result.written else f"{name} {version} is not yanked"
         )

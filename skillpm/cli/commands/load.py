@@ -37,7 +37,8 @@ def command(
     """Print a skill as an agent receives it: instructions, folder and files. Nothing in it is executed."""
     try:
         service = create_service(call, check_all=False)
-        service.max_length = max_length or service.max_length
+        if max_length is not None:
+            service.max_length = max_length
         loaded = service.load(name, mode=mode, style=style, arguments=arguments or None)
     except NotFoundError as error:
         if is_only_spec(name):

@@ -40,7 +40,7 @@ Answer = TypeVar("Answer")
 
 
 class _Answers(Generic[Answer]):
-    """Answers by what was asked for; whoever asks for the same at the same time waits for the first answer."""
+    """Responses by repository and reference. Threads that need the same one at the same time share one request."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, str], Answer] = {}

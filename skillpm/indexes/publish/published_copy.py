@@ -1,6 +1,7 @@
 """Copy an index that is published already, so that a build without memory can add to it (`index build --onto`)."""
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Iterator
 
 from skillpm.core.digest import content_hash
 from skillpm.core.limits import Limits
@@ -8,10 +9,11 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, RefusedError
+from skillpm.files import read_text
 from skillpm.formats.index_catalog import read_catalog
 from skillpm.formats.index_releases import SkillReleases, read_releases
 from skillpm.indexes.client.index import Index
-from skillpm.indexes.publish.output_dir import CATALOG_FILE, check_output_dir, read_existing_catalog, write_files
+from skillpm.indexes.publish.output_dir import CATALOG_FILE, check_output_dir, write_files
 from skillpm.indexes.publish.release_merge import archive_path
 
 
@@ -30,13 +32,10 @@ def copy_published_index(
     A skill all of whose versions are yanked is in no catalog; it is found if its name is among `also`. Archives with
     absolute URLs stay where they are. The catalog is written last: an interrupted copy leaves no index.
 
-    Raises `RefusedError` for a folder with an index and for an archive that differs, `NotFoundError` for an address
-    without an index.
+    Raises `RefusedError` for a folder with another index and for an archive that differs, `NotFoundError` for an
+    address without an index.
     """
     check_output_dir(folder)
-    if read_existing_catalog(folder) is not None:
-        hint = "pass --out with a new folder, or add to this index without --onto"
-        raise RefusedError(f"{sanitize(folder)} contains an index already", hint=hint)
     address = index.config.url
     top = index.access.read_document(f"{address}{CATALOG_FILE}")
     if top is None:
@@ -44,6 +43,10 @@ def copy_published_index(
             f"there is no index at {sanitize(address)}: {CATALOG_FILE} does not exist",
             hint="check the address; to publish an index for the first time, omit --onto; nothing was written",
         )
+    # A copy of it is what a build leaves that failed later, for example because of an invalid skill.
+    if read_text(os.path.join(folder, CATALOG_FILE)) not in {None, top}:
+        hint = "pass --out with a new folder, or add to this index without --onto"
+        raise RefusedError(f"{sanitize(folder)} contains another index already", hint=hint)
     names = {skill.name for skill in read_catalog(top, f"{address}{CATALOG_FILE}").skills}
     versions = 0
     for name in sorted({*names, *also}):
@@ -54,17 +57,15 @@ def copy_published_index(
         if text is None:
             continue
         releases = read_releases(text, document, name)
-        for path, data in _read_archives(index, releases, document, limits):
-            write_files(folder, [(path, data)], fsync=fsync)
+        write_files(folder, _read_archives(index, releases, document, limits), fsync=fsync)
         write_files(folder, [(f"skills/{name}.json", text.encode())], fsync=fsync)
         versions += len(releases.versions)
     write_files(folder, [(CATALOG_FILE, top.encode())], fsync=fsync)
     return CopiedIndex(skill_count=len(names), version_count=versions)
 
 
-def _read_archives(index: Index, releases: SkillReleases, document: str, limits: Limits) -> Sequence[tuple[str, bytes]]:
-    """Return the archives of a skill by their paths, verified."""
-    archives = []
+def _read_archives(index: Index, releases: SkillReleases, document: str, limits: Limits) -> Iterator[tuple[str, bytes]]:
+    """Yield the archives of a skill with their paths, verified."""
     for release in releases.versions:
         if "://" in release.url:
             continue
@@ -74,7 +75,6 @@ def _read_archives(index: Index, releases: SkillReleases, document: str, limits:
             raise RefusedError(f"{what}: its archive is {sanitize(release.url)}, not {path}", where=document)
         data = index.access.read_archive(f"{index.config.url}{path}", limits.download)
         if content_hash(data) != release.sha256:
-            hint = "tell whoever keeps the index; nothing was published"
+            hint = "report it to the index maintainer; nothing was published"
             raise RefusedError(f"{what}: {path} does not have the published checksum", where=document, hint=hint)
-        archives.append((path, data))
-    return archives
+        yield path, data
