@@ -273,6 +273,17 @@ def test_no_host_gets_what_only_another_one_had(there: CommandSandbox) -> None:
     assert there.exists(".claude/skills/pdf")
 
 
+def test_what_is_disabled_for_all_stays_so(there: CommandSandbox) -> None:
+    there.write("skills-lock.json", VERCEL)
+    there.write("skills.json", '{"skills": {}, "disabled": {"pdf": true}}')
+    there.write_files(prefix_paths(".claude/skills/docx", DOCX))
+    there.write_files(prefix_paths(".agents/skills/pdf", PDF))
+
+    there.run("import", check=True)
+
+    assert there.read_json("skills.json")["disabled"] == {"pdf": True, "docx": ["universal"]}
+
+
 def test_a_host_that_is_linked_already_gets_everything_and_is_named(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.write("skills.json", '{"skills": {}, "agents": ["claude-code"]}')

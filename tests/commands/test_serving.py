@@ -96,6 +96,8 @@ def test_unmet_requirements_are_reported_before_a_skill_is_used(project: Command
     service = SkillService(Registry.load(project.work / ".agent-skills"))
     assert service.load("chart").missing == ("no-such-program", "$NO_SUCH_TOKEN")
     assert service.call({"name": "chart"}).text.startswith(f'Skill "chart" needs what is missing here: {unmet}\n\n')
+    opencode = SkillService(Registry.load(project.work / ".agent-skills"), style="opencode")
+    assert opencode.call({"name": "chart"}).text.startswith("## Skill: chart\n")
 
 
 def test_load_puts_arguments_in(full: CommandSandbox) -> None:

@@ -149,3 +149,36 @@ def test_a_build_that_failed_can_be_repeated(publisher: IndexPublisher, publishe
 
     assert failed.code == 1
     assert [version["version"] for version in publisher.read_json("skills/pdf.json")["versions"]] == ["2.0.0", "1.0.0"]
+
+
+@pytest.mark.parametrize("folder", ["archives", "skills", ".well-known"])
+def test_nothing_is_written_through_a_link_in_the_folder(
+    publisher: IndexPublisher, published: str, folder: str, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    publisher.index_folder.mkdir()
+    (publisher.index_folder / folder).symlink_to(elsewhere)
+
+    result = publisher.run("index", "build", "skills", "--out", "public", "--onto", published)
+
+    assert (result.code, result.error_output.splitlines()[0]) == (
+        1,
+        f"error: `{folder}` of an index must be a folder, not a symbolic link",
+    )
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_archives_that_are_stored_elsewhere_stay_there(
+    publisher: IndexPublisher, published: str, server: GitServer
+) -> None:
+    publisher.build("--onto", published)
+    document = publisher.read_json("skills/docx.json")
+    document["versions"][0]["url"] = "https://files.example/docx.tar.gz"
+    server.publish("/skills/skills/docx.json", Response(200, {}, json.dumps(document).encode()))
+    shutil.rmtree(publisher.index_folder)
+
+    publisher.build("--onto", published)
+
+    assert publisher.read_json("skills/docx.json")["versions"] == document["versions"]
+    assert not (publisher.index_folder / "archives/docx-1.0.0.tar.gz").exists()
