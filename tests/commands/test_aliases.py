@@ -41,6 +41,16 @@ declares it, too, and they may show only one
 """)
 
 
+def test_several_skills_with_the_same_name_are_all_named(clash: CommandSandbox) -> None:
+    clash.run("install", "acme/skills@shadcn", "--as", "acme-shadcn", check=True)
+    third = clash.output("install", "acme/skills@shadcn", "--as", "third")
+
+    assert third.splitlines()[-1] == (
+        "! warning: the SKILL.md of `third` declares the name `shadcn`, and some agents show that one; `acme-shadcn`, "
+        "`shadcn` declare it, too, and they may show only one"
+    )
+
+
 def test_both_skills_are_installed_listed_and_linked_under_their_own_names(clash: CommandSandbox) -> None:
     clash.run("install", "acme/skills@shadcn", "--as", "acme-shadcn", check=True)
 

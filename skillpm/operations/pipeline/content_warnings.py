@@ -31,7 +31,8 @@ def declared_name_messages(new_names: Sequence[str], entries: Mapping[str, Regis
         message = f"the SKILL.md of `{name}` declares the name `{sanitize(own)}`, and some agents show that one"
         others = sorted(other for other, declared_name in declared.items() if declared_name == own and other != name)
         if others:
-            message += f"; {', '.join(f'`{other}`' for other in others)} declares it, too, and they may show only one"
+            verb = "declares" if len(others) == 1 else "declare"
+            message += f"; {', '.join(f'`{other}`' for other in others)} {verb} it, too, and they may show only one"
         yield message
 
 
