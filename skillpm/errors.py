@@ -6,6 +6,7 @@ is a stable kebab-case identifier for programs (docs/errors.md lists them); `exi
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 MAX_NAMES_LISTED = 40
 FIX_DOCUMENT_HINT = "fix the file by hand, or restore it from version control"
@@ -28,6 +29,11 @@ class SkillpmError(Exception):
     def parts(self) -> "Sequence[SkillpmError]":
         """The errors that this one combines: only itself, unless it says otherwise."""
         return (self,)
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """More members of the error in JSON: none, unless it says otherwise."""
+        return {}
 
 
 @contextmanager
@@ -198,6 +204,26 @@ class RefusedError(SkillpmError):
     """A skill breaks a rule for what may be installed (a link to outside, an invalid name, too large)."""
 
     code = "refused"
+
+
+class NotTrusted(SkillpmError):
+    """The content of skills may not be installed or loaded: audit, reviews, signatures or policy refuse it.
+
+    Each problem is a JSON object with `skill`, `kind`, `rule`, `message`, `where` and `hint`.
+    """
+
+    code = "not-trusted"
+
+    def __init__(
+        self, message: str, *, hint: str = "", where: str = "", problems: Sequence[Mapping[str, str]] = ()
+    ) -> None:
+        super().__init__(message, where=where, hint=hint, skills=[*dict.fromkeys(each["skill"] for each in problems)])
+        self.problems = problems
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The problems, each with its skill and rule."""
+        return {"problems": [*self.problems]}
 
 
 class NotAllowedError(SkillpmError):

@@ -5,8 +5,9 @@ import re
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -17,6 +18,7 @@ from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import format_columns, wrap_text
 from skillpm.core.suggestions import closest_matches, list_some
 from skillpm.core.text import redact_credentials, sanitize
+from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import (
     FIX_DOCUMENT_HINT,
     MAX_NAMES_LISTED,
@@ -48,7 +50,7 @@ def report_error(error: Exception, *, as_json: bool, color: ColorChoice = "auto"
             error.exit_code,
             as_json=as_json,
             color=color,
-            skills=error.skills,
+            members={"skills": [*error.skills], **error.details},
         )
     if isinstance(error, click.ClickException):
         hint = ""
@@ -123,13 +125,17 @@ def _print_error(
     *,
     as_json: bool,
     color: ColorChoice,
-    skills: Sequence[str] = (),
+    members: Mapping[str, Any] = EMPTY_MAPPING,
 ) -> int:
-    """Print message, location and hint, and the skills if the message does not name them; return `exit_code`."""
+    """Print message, location and hint, and the skills if the message does not name them; return `exit_code`.
+
+    `members` are the further members of the error in JSON: its `skills`, and what a class of errors adds.
+    """
+    skills: Sequence[str] = members.get("skills", ())
     # Messages are made without credentials; this is a second line of defense.
     message, where, hint = (redact_credentials(part) for part in texts)
     if as_json:
-        value = {"code": code, "message": message, "where": where, "hint": hint, "skills": [*skills]}
+        value = {"code": code, "message": message, "where": where, "hint": hint, "skills": [], **members}
         begin_output()
         with suppress(OSError, ValueError):  # stdout is closed or full: the exit code is all that can be reported
             click.echo(dump_json({"error": value}))

@@ -39,7 +39,7 @@ from skillpm.operations.pipeline.index_policy import (
     unconfigured_index_messages,
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts
-from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.operations.pipeline.plan import GateOptions, InstallPlan, plan_install
 from skillpm.operations.pipeline.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
@@ -126,6 +126,7 @@ class ChangeOptions(Value):
     refreshed: tuple[str, ...] = ()
     # The groups of the manifest to install; empty for everything.
     groups: tuple[str, ...] = ()
+    gate: GateOptions = GateOptions()
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -190,13 +191,14 @@ def _plan_and_execute(
 ) -> InstallPlan:
     # Locks and transactions take 25 ms to import, which a command with nothing to do saves.
     from skillpm.operations.context.scope_lock import lock_scopes  # noqa: PLC0415
-    from skillpm.operations.pipeline.executor import execute  # noqa: PLC0415
-    from skillpm.operations.pipeline.locked_content import fetch_change  # noqa: PLC0415
 
     def plan_and_execute() -> InstallPlan:
         files = read_edited()
         plan = _make_plan(scope, context, options, files, select_upgrades(files))
         if not plan.is_empty:
+            from skillpm.operations.pipeline.executor import execute  # noqa: PLC0415  (with all checks of new content)
+            from skillpm.operations.pipeline.locked_content import fetch_change  # noqa: PLC0415
+
             fetchers = make_fetchers(scope, context).with_locked(plan.lockfile.skills)
             execute(scope, context, fetch_change(scope, context, plan, fetchers))
         return plan
@@ -267,7 +269,9 @@ def plan_scope(
         whole = find_whole_repositories(context.store, files.whole_lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     notes = find_stale_members(scope, files, lockfile) if files.others else ()
-    return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes)
+    return plan.replace(
+        added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes, gate=options.gate
+    )
 
 
 def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from skillpm.core.file_tree import FileTree
@@ -24,6 +25,7 @@ from skillpm.operations.pipeline.content_warnings import (
     unmet_requirement_messages,
 )
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
+from skillpm.operations.pipeline.gate import IncomingSkill, check_incoming, read_old_content
 from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
 from skillpm.operations.pipeline.plan import InstallPlan
@@ -51,6 +53,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
     _check_versions(scope, plan, contents)
+    check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.gate)
     merged = _merge_edits(scope, context, plan, contents)
     new_skills = {}
     for name, content in contents.items():
@@ -81,6 +84,29 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         registry=registry,
         documents=plan.documents,
     )
+
+
+def _find_incoming(
+    scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
+) -> list[IncomingSkill]:
+    """Return the content to check before it is installed. A live link has none: it is what the user edits."""
+    incoming = []
+    for name, content in contents.items():
+        if isinstance(content, FileTree):
+            locked, installed = plan.lockfile.skills[name], plan.receipt.skills.get(name)
+            old = None
+            if installed is not None:
+                old = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+            incoming.append(
+                IncomingSkill(
+                    name=name,
+                    locked=locked,
+                    tree=content,
+                    old=old,
+                    read_before=partial(read_old_content, scope, context, name, old),
+                )
+            )
+    return incoming
 
 
 def _merge_edits(

@@ -38,6 +38,15 @@ from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
 
+class GateOptions(Value):
+    """What the user chose for the checks of new content."""
+
+    # Rules of the audit that do not block this time.
+    allow: tuple[str, ...] = ()
+    # Whether content must be reviewed.
+    requires_reviews: bool = False
+
+
 class InstallPlan(Value):
     """A planned change: the present state, the state to reach, and the actions that lead from one to the other."""
 
@@ -59,6 +68,7 @@ class InstallPlan(Value):
     allows_marks: bool = False
     # The skills that could not be upgraded, which this change leaves as they are locked.
     failures: tuple[FailedUpdate, ...] = ()
+    gate: GateOptions = GateOptions()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

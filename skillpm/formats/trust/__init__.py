@@ -1,0 +1,1 @@
+"""Documents about trust: what the audit does with its findings."""

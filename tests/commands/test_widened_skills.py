@@ -1,0 +1,104 @@
+"""`[audit] block = ["widens"]`: a version that may do more than the installed one is refused, and nothing changes."""
+
+import pytest
+from commands.scene import CommandSandbox
+from kit import Repository, make_skill, prefix_paths
+
+CONFIG = '[audit]\nblock = ["widens"]\n'
+
+
+@pytest.fixture
+def outdated(project: CommandSandbox, url: str, upstream: Repository) -> CommandSandbox:
+    """Return a project with two skills, for one of which there is a version that may do more."""
+    project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
+    skill = make_skill("docx", "Writes Word files.", allowed_tools="Bash(*)") | {"get.sh": "echo\n"}
+    upstream.write(prefix_paths("skills/docx", skill)).commit()
+    return project
+
+
+def configure(sandbox: CommandSandbox, text: str) -> None:
+    (sandbox.home / ".config/skillpm").mkdir(parents=True, exist_ok=True)
+    (sandbox.home / ".config/skillpm/config.toml").write_text(text)
+
+
+def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox) -> None:
+    configure(outdated, CONFIG)
+    before = outdated.snapshot()
+
+    result = outdated.run("update")
+
+    assert (result.code, result.stdout) == (1, "")
+    assert result.error_output == (
+        "error: `docx` is refused for 2 reasons\n"
+        "  docx: widens: may now use tools without asking: Bash(*)\n"
+        "  docx: widens: may now run programs of its own: get.sh\n"
+        "  hint: nothing was changed\n"
+    )
+    assert outdated.snapshot() == before
+
+
+def test_json_has_a_problem_for_each(outdated: CommandSandbox) -> None:
+    configure(outdated, CONFIG)
+
+    error = outdated.run("update", "docx", "--json").json["error"]
+
+    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": ""}
+    assert (error["code"], error["skills"]) == ("not-trusted", ["docx"])
+    assert error["problems"] == [
+        {**problem, "message": "may now use tools without asking: Bash(*)"},
+        {**problem, "message": "may now run programs of its own: get.sh"},
+    ]
+
+
+def test_a_lockfile_that_somebody_else_updated_is_refused_by_sync(outdated: CommandSandbox) -> None:
+    old = outdated.read("skills.lock")
+    outdated.run("update", check=True)
+    new = outdated.read("skills.lock")
+    outdated.write("skills.lock", old)
+    outdated.run("sync", check=True)
+    outdated.write("skills.lock", new)
+    configure(outdated, CONFIG)
+
+    assert outdated.run("sync", "--frozen", "--json").json["error"]["code"] == "not-trusted"
+
+
+def test_what_is_installed_is_read_from_its_folder_if_the_store_lost_it(outdated: CommandSandbox) -> None:
+    outdated.run("cache", "clean", "--yes")
+    configure(outdated, CONFIG)
+
+    problems = outdated.run("update", "--json").json["error"]["problems"]
+
+    assert [problem["message"] for problem in problems][1:] == ["may now run programs of its own: get.sh"]
+
+
+def test_an_edited_skill_whose_content_is_lost_cannot_be_compared(outdated: CommandSandbox) -> None:
+    outdated.run("cache", "clean", "--yes")
+    outdated.write(".agent-skills/docx/SKILL.md", "mine")
+    configure(outdated, CONFIG)
+
+    problems = outdated.run("update", "--force", "--json").json["error"]["problems"]
+
+    assert [problem["message"] for problem in problems] == [
+        "what it may do cannot be compared: the installed content is not known any more"
+    ]
+
+
+def test_a_first_install_widens_nothing(project: CommandSandbox, url: str) -> None:
+    configure(project, CONFIG)
+
+    project.run("install", f"{url}@pdf", check=True)
+
+
+@pytest.mark.parametrize("text", ["", '[audit]\nblock = ["*"]\n'])
+def test_only_the_rule_itself_means_it(outdated: CommandSandbox, text: str) -> None:
+    configure(outdated, text)
+
+    outdated.run("update", check=True)
+
+
+def test_a_warning_does_not_refuse(outdated: CommandSandbox) -> None:
+    configure(outdated, '[audit]\nwarn = ["widens"]\n')
+
+    result = outdated.run("update", check=True)
+
+    assert "warning: docx: widens: may now run programs of its own: get.sh\n" in result.error_output
