@@ -18,8 +18,8 @@ from skillpm.core.values import Value
 from skillpm.errors import FileError, NotTrusted, RefusedError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.local import read_skill_folder
-from skillpm.formats.trust.audit_settings import WIDENS, AuditSettings, read_audit_settings
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.trust.audit_settings import WIDENS, AuditSettings, read_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import read_user_setting
