@@ -18,6 +18,7 @@ LAYERS = [
     {"cachedir", "formats", "locks", "settings"},
     {"requirements", "store"},
     {"foreign_formats", "resolver", "skillmd"},
+    {"audit", "trust"},
     {"fetchers", "installer"},
     {"indexes", "registry"},
     {"agent_hosts", "serving"},
@@ -28,6 +29,7 @@ LAYERS = [
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 # From values to values, so that they can be tested with a literal, and trusted without a disk.
 PURE = [
+    "audit",
     "core", "foreign_formats", "formats", "requirements", "resolver", "serving/renderers", "skillmd", "errors.py",
     "indexes/page/header.py", "indexes/page/markdown.py", "indexes/page/page_builder.py", "indexes/page/skill_entry.py",
     "indexes/publish/release_merge.py", "indexes/publish/tarball.py", "indexes/search/query.py", "installer/actions.py",

@@ -1,0 +1,1 @@
+"""`audit`: find what a reviewer should see in the content of skills."""

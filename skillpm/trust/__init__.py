@@ -1,0 +1,1 @@
+"""What a user trusts: reviews, signatures and policy, bound to digests."""

@@ -1,0 +1,107 @@
+"""Findings are remembered by the digest of a skill, and a cache entry that is not ours never counts."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kit import make_skill
+from kit.skills import to_bytes
+
+from skillpm.audit.finding import AuditFinding
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.operations.audit.verdicts import BUCKET, read_or_audit
+from skillpm.operations.context.runtime import Context
+from skillpm.settings import read_settings
+
+FILES = make_skill("pdf", body="Read it.\U000e0058\n")
+TREE = FileTree(files=tuple(SourceEntry(path=path, data=to_bytes(data)).as_file(path) for path, data in FILES.items()))
+EXPECTED = (
+    AuditFinding(
+        rule="hidden-text", severity="high", path="SKILL.md", line=5, message="invisible tag letters spell `X`"
+    ),
+)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context(settings=read_settings({"HOME": str(tmp_path), "SKILLPM_CACHE_DIR": str(tmp_path / "cache")}))
+
+
+def audit(context: Context) -> tuple[AuditFinding, ...]:
+    return read_or_audit(context, TREE, TREE.digest)
+
+
+def entry_of(context: Context) -> Path:
+    (entry,) = (Path(context.settings.cache_dir) / BUCKET).iterdir()
+    return entry
+
+
+def test_the_same_bytes_are_audited_once(context: Context) -> None:
+    assert audit(context) == EXPECTED
+    entry = entry_of(context)
+    record = json.loads(entry.read_bytes())
+    record["findings"][0]["message"] = "from the cache"
+    with entry.open("r+b") as file:  # the same file, so the binding holds
+        file.write(json.dumps(record).encode())
+        file.truncate()
+
+    assert [finding.message for finding in audit(context)] == ["from the cache"]
+
+
+def copy_in(entry: Path) -> None:
+    forged = json.loads(entry.read_bytes()) | {"findings": []}
+    copy = entry.with_name("copy")
+    copy.write_text(json.dumps(forged))
+    os.replace(copy, entry)
+
+
+def edit(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def write(entry: Path) -> None:
+        data = change(entry.read_bytes())
+        with entry.open("r+b") as file:
+            file.write(data)
+            file.truncate()
+
+    return write
+
+
+def link_away(entry: Path) -> None:
+    target = entry.with_name("target")
+    os.rename(entry, target)
+    entry.symlink_to(target)
+
+
+def replace_by_folder(entry: Path) -> None:
+    entry.unlink()
+    entry.mkdir()
+
+
+FORGERIES: dict[str, Callable[[Path], None]] = {
+    "restored from elsewhere": copy_in,
+    "cut off": edit(lambda data: data[:-3]),
+    "empty": edit(lambda _: b""),
+    "deep": edit(lambda _: b"[" * 100_000),
+    "no map": edit(lambda _: b"[]"),
+    "unknown rule": edit(lambda data: data.replace(b'"rule": "hidden-text"', b'"rule": "hidden"')),
+    "unknown severity": edit(lambda data: data.replace(b'"severity": "high"', b'"severity": "none"')),
+    "line is text": edit(lambda data: data.replace(b'"line": 5', b'"line": "5"')),
+    "a link": link_away,
+    "a folder": replace_by_folder,
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=[*FORGERIES])
+def test_an_entry_that_is_not_ours_does_not_count(context: Context, forge: Callable[[Path], None]) -> None:
+    audit(context)
+    entry = entry_of(context)
+    forge(entry)
+
+    assert audit(context) == EXPECTED
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(context: Context) -> None:
+    Path(context.settings.cache_dir).parent.write_text("a file")
+
+    assert audit(context) == EXPECTED
