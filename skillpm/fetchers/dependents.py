@@ -53,7 +53,7 @@ def url_of(source: Source | Pin) -> str:
         case GitSource() | GitPin() | UrlSource() | UrlPin():
             return source.url
         case IndexSource():
-            return source.index_url
+            return source.index_url or source.site
         case IndexPin():
             return source.index
         case OciSource() | OciPin():

@@ -53,6 +53,8 @@ class IndexSource(Value):
     version: str = "*"
     # Name or URL of the only index to query; empty for all.
     index: str = ""
+    # Of a dependency: the URL of the site of the skill that requires it, which is queried instead of all indexes.
+    site: str = ""
 
     @property
     def index_url(self) -> str:

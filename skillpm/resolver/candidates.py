@@ -1,6 +1,6 @@
 """The candidates of each name, queried from the provider once, and for as many names at once as possible."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff
 from skillpm.core.names import SkillName
@@ -9,6 +9,7 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
+from skillpm.requirements.inherited_sites import inherit_site
 from skillpm.requirements.source import IndexSource, Source
 from skillpm.resolver.dependency_limits import DependencyLimits
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
@@ -28,6 +29,8 @@ class ResolutionRequest(Value):
     frozen: Collection[SkillName] = ()
     # Excludes newer versions, except those that are locked.
     cutoff: Cutoff = NO_CUTOFF
+    # Returns the URLs of the configured indexes: their skills inherit no site, even if a requirement names the URL.
+    find_index_urls: Callable[[], Collection[str]] = tuple
 
     @property
     def roots(self) -> list[tuple[str, SkillName, Source]]:
@@ -60,13 +63,16 @@ class CandidateSet:
         self.excluded: dict[SkillName, list[ExcludedCandidate]] = {}
         self._candidates: dict[tuple[SkillName, Source], list[Candidate]] = {}
         self._requirements: dict[tuple[SkillName, Source, str], Requirement] = {}
-        self._locked_candidates = LockedCandidates(locked, request.upgrade, request.frozen)
+        self._index_urls = request.find_index_urls()
+        self._locked_candidates = LockedCandidates(locked, request.upgrade, request.frozen, self._index_urls)
         self._dependency_limits = DependencyLimits([*{name for _, name, _ in request.roots}, *request.overrides])
         self._fixed_overrides: dict[str, Source] = {
             name: source
             for name, source in request.overrides.items()
             if not isinstance(source, IndexSource) or source.index
         }
+        # The skills that inherit no site: the manifest decides where they come from.
+        self._placed_names = {name for _, name, _ in request.roots} | self._fixed_overrides.keys()
         roots = [(name, source) for _, name, source in request.roots if name not in request.overrides]
         self._prerelease_names = {
             name
@@ -97,7 +103,8 @@ class CandidateSet:
         """Return all candidates from the sources of the requirements, best first: the locked one, then newest first.
 
         A name that is required from a repository is never looked up in an index: otherwise anyone could publish a skill
-        of that name there (dependency confusion).
+        of that name there (dependency confusion). The same holds for a dependency that is looked up in the site of the
+        skill that requires it.
         """
         origins = self.find_origins(name, requirements)
         locked = [it for it in self._locked_candidates.candidates_for(name) if (name, it.origin) in origins]
@@ -114,7 +121,7 @@ class CandidateSet:
         return [candidate for candidate in candidates if all(it.allows(candidate) for it in requirements)]
 
     def find_origins(self, name: SkillName, requirements: Sequence[Requirement]) -> list[tuple[SkillName, Source]]:
-        """Return where to look up a name: the sources that requirements name, else the indexes.
+        """Return where to look up a name: the sources that requirements name, else the indexes or the sites.
 
         Of several sources for one folder in a repository, only the most specific is needed: a tag rather than a range,
         a path rather than a name.
@@ -127,7 +134,8 @@ class CandidateSet:
         specific = [
             origin for origin in named if not any(is_more_specific(other, origin) for other in named if other != origin)
         ]
-        return [(name, origin) for origin in specific or [IndexSource(name=name)]]
+        places = dict.fromkeys(it.origin for it in requirements if it.origin is not None and it.accepts_any_origin)
+        return [(name, origin) for origin in specific or places or [IndexSource(name=name)]]
 
     def prefetch(self, requirements: Mapping[SkillName, Sequence[Requirement]]) -> None:
         """Look up the candidates of several names at once, except names whose locked version is kept."""
@@ -259,9 +267,19 @@ class CandidateSet:
         declared = read_dependencies(
             {key: value for key, value in dependencies.items() if key not in overridden}, owner
         )
-        requirements = [self.get_requirement(name, source) for name, source in {**declared, **overridden}.items()]
+        site = self._site_of(candidate)
+        requirements = [
+            self.get_requirement(name, source if name in self._placed_names else inherit_site(source, site))
+            for name, source in {**declared, **overridden}.items()
+        ]
         self._dependency_limits.add(candidate.name, (requirement.name for requirement in requirements))
         # A skill that requires another version of itself can never be selected; one that requires this one can.
         if any(it.name == candidate.name and not it.allows(candidate) for it in requirements):
             return [Requirement(candidate.name, None)]
         return [requirement for requirement in requirements if requirement.name != candidate.name]
+
+    def _site_of(self, candidate: Candidate) -> str:
+        """Return the URL of the site that a candidate comes from; empty for one of the configured indexes."""
+        origin = candidate.origin
+        url = origin.index_url or origin.site if isinstance(origin, IndexSource) else ""
+        return "" if url in self._index_urls else url

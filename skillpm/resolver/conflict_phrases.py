@@ -28,7 +28,8 @@ def describe_source(source: Source | None) -> str:
     """Return a source as it follows the name of a skill: ` ^1.2 from index acme`; empty for any version."""
     match source:
         case IndexSource():
-            index = f" from {'' if source.index_url else 'index '}{sanitize(source.index)}" if source.index else ""
+            url = source.index_url or source.site
+            index = f" from {sanitize(url or f'index {source.index}')}" if source.index or url else ""
             return f" {sanitize(source.version, 60)}{index}" if source.version != "*" else index
         case GitSource():
             folder = f" ({sanitize(source.path, 80)})" if source.path not in {"", "."} else ""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from skillpm.core.names import SkillName
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
 from skillpm.requirements.declared_dependencies import has_open_version
-from skillpm.requirements.source import IndexSource
 from skillpm.resolver.candidates import CandidateSet
 from skillpm.resolver.conflict_phrases import (
     alternative_hint,
@@ -154,9 +153,6 @@ def _unknown_skill_error(
         return error
     message = _constraint_message(name, requirer, requirement, candidates, first_causes)
     hint = f"report it to its author, or install `{name}` from elsewhere: skillpm install owner/repo@{name}"
-    sites = [it.source.index_url for it in candidates if isinstance(it.source, IndexSource) and it.source.index_url]
-    if sites:  # a dependency is searched in configured indexes only: the site of its requirer is not one
-        hint = f"if {sites[0]} has it, configure that index: skillpm config set indexes.NAME.url {sites[0]}"
     return NotFoundError(f"{message}, which was not found: {error.message}", hint=hint)
 
 
@@ -173,11 +169,11 @@ def _conflict_hint(
     candidate_set: CandidateSet,
 ) -> str:
     requirements = _requirements_in(constraints[name])
-    is_range = any(it.source is not None and has_open_version(it.source) for it in requirements)
+    has_two_sources = len(candidate_set.find_origins(name, requirements)) > 1
+    is_range = not has_two_sources and any(it.source and has_open_version(it.source) for it in requirements)
     requirers = {requirer for rows in constraints.values() for requirer, _ in rows}
     constrained = sorted(requirer for requirer in requirers if requirer and _is_constrained(first_causes[requirer]))
     if None in requirers:
-        has_two_sources = len(candidate_set.find_origins(name, requirements)) > 1
         manifests = {it.manifest for rows in constraints.values() for requirer, it in rows if requirer is None}
         place = "one of these manifests" if len(manifests) > 1 else manifests.pop()
         advice = f"{'use the other source' if has_two_sources else 'require another version'} in {place}, or "

@@ -14,6 +14,7 @@ from skillpm.requirements.declared_dependencies import (
     version_range_of,
     without_range,
 )
+from skillpm.requirements.inherited_sites import find_locked_sites
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
 from skillpm.requirements.source import GitSource, IndexSource, Source, is_read_each_time
 from skillpm.resolver.provider import AvailableVersion
@@ -104,20 +105,28 @@ class Requirement:
             answer = self._answers[candidate] = self._is_allowed(candidate)
         return answer
 
-    def _is_in_same_folder(self, candidate: Candidate) -> bool:
-        """Return whether a candidate comes from the same folder of a repository.
+    def _accepts_origin(self, origin: Source) -> bool:
+        """Return whether a candidate from this source may satisfy the requirement, if its version does.
+
+        A range without a source accepts any source that a requirement names. If it is looked up, it must be where this
+        requirement is: a site must not replace a skill of the configured indexes, nor of another site.
+        """
+        if not self.accepts_any_origin or not isinstance(self.source, IndexSource):
+            return self.origin == origin or self._is_in_same_folder(origin)
+        return not isinstance(origin, IndexSource) or bool(origin.index) or origin.site == self.source.site
+
+    def _is_in_same_folder(self, origin: Source) -> bool:
+        """Return whether this is the same folder of a repository.
 
         A range over tags is satisfied by a tag, branch or commit of the same folder; a skill that is found by its name,
         by the folder that another requirement names.
         """
         if self.source is None or not has_open_version(self.source):
-            return covers(candidate.origin, self.origin)
-        return is_same_folder(self.origin, candidate.origin)
+            return covers(origin, self.origin)
+        return is_same_folder(self.origin, origin)
 
     def _is_allowed(self, candidate: Candidate) -> bool:
-        if self.source is None or not (
-            self.accepts_any_origin or self.origin == candidate.origin or self._is_in_same_folder(candidate)
-        ):
+        if self.source is None or not self._accepts_origin(candidate.origin):
             return False
         if not has_open_version(self.source):
             return True
@@ -137,11 +146,17 @@ class Requirement:
 class LockedCandidates:
     """The locked skills that may be kept: not those in `upgrade`, and local folders only if they are in `frozen`."""
 
-    def __init__(self, lockfile: Lockfile, upgrade: Collection[SkillName], frozen: Collection[SkillName]) -> None:
+    def __init__(
+        self,
+        lockfile: Lockfile,
+        upgrade: Collection[SkillName],
+        frozen: Collection[SkillName],
+        index_urls: Collection[str],
+    ) -> None:
         self.lockfile = lockfile
         self.frozen = frozen
         self._upgraded = {*upgrade} - {*frozen}
-        self._origins = _locked_origins(lockfile)
+        self._origins = _locked_origins(lockfile, index_urls)
         self._candidates: dict[SkillName, list[Candidate]] = {}
 
     def candidates_for(self, name: SkillName) -> list[Candidate]:
@@ -177,17 +192,26 @@ class LockedCandidates:
         return skill.replace(pin=available.find_pin()) if is_same and available.find_pin is not None else skill
 
 
-def _locked_origins(locked: Lockfile) -> dict[SkillName, list[Source]]:
+def _locked_origins(locked: Lockfile, index_urls: Collection[str]) -> dict[SkillName, list[Source]]:
     """Return the sources each locked skill was required from; a plain range, too, if it is from an index or bundled."""
-    return {name: _origins_of(name, each, locked.skills[name]) for name, each in locked.requirements_by_name().items()}
+    sites = [(name, url) for name, url in find_locked_sites(locked) if url not in index_urls]
+    return {
+        name: _origins_of(name, each, locked.skills[name], [url for other, url in sites if other == name])
+        for name, each in locked.requirements_by_name().items()
+    }
 
 
-def _origins_of(name: SkillName, values: Sequence[Any], skill: LockedSkill) -> list[Source]:
-    origins = list(dict.fromkeys(without_range(parse_locked_requirement(name, value)) for value in values))
+def _origins_of(name: SkillName, values: Sequence[Any], skill: LockedSkill, sites: Sequence[str]) -> list[Source]:
+    """Return the origins of a locked skill; `sites` are those of the skills that require it."""
+    named = dict.fromkeys(without_range(parse_locked_requirement(name, value)) for value in values)
     any_index = IndexSource(name=name)
+    origins = [origin for origin in named if origin != any_index]
+    if isinstance(skill.pin, IndexPin) and skill.pin.index in sites:
+        return [*origins, any_index.replace(site=skill.pin.index), any_index.replace(index=skill.pin.index)]
     if isinstance(skill.pin, IndexPin | BundledPin):
-        return origins if any_index in origins else [*origins, any_index]
-    return [origin for origin in origins if origin != any_index]
+        inherited = sites if isinstance(skill.pin, BundledPin) else ()
+        return [*origins, any_index, *(any_index.replace(site=url) for url in inherited)]
+    return origins
 
 
 def is_more_specific(one: Source, other: Source) -> bool:

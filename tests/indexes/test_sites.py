@@ -265,29 +265,6 @@ def test_errors_of_a_server_name_who_can_fix_them(consumer: IndexConsumer, serve
     )
 
 
-def test_a_dependency_is_not_searched_on_the_site_of_its_requirer_and_the_hint_says_what_helps(
-    publisher: IndexPublisher, server: GitServer, tmp_path: Path
-) -> None:
-    publisher.write_draft("base-style", "1.0.0")
-    publisher.write_draft("release-notes", "1.0.0", **{"skill-dependencies": "base-style>=1"})
-    publisher.build()
-    serve_index(server, publisher.index_folder)
-    consumer = IndexConsumer(tmp_path / "consumer")
-    site = f"{server.address}/"
-
-    refused = consumer.run("install", f"{site}@release-notes")
-    consumer.run("config", "set", "indexes.acme.url", site, check=True)
-    consumer.run("install", f"{site}@release-notes", check=True)
-
-    assert (refused.code, refused.error_output) == (
-        1,
-        f"error: `release-notes` 1.0.0 (skills.json requires `release-notes` ^1.0.0 from {site}) requires "
-        "`base-style` >=1, which was not found: no index is configured, and `base-style` is not bundled with skillpm\n"
-        f"  hint: if {site} has it, configure that index: skillpm config set indexes.NAME.url {site}\n",
-    )
-    assert consumer.exists(".agent-skills/base-style/SKILL.md")
-
-
 @pytest.mark.parametrize(
     ("address", "name"),
     [

@@ -68,9 +68,9 @@ class IndexClient:
         self._sites: dict[str, Index] = {}
 
     def indexes_for(self, source: IndexSource) -> list[Index]:
-        """Return the indexes that may provide a skill: all, or the one that its source names."""
-        if source.index_url:
-            return [self.index_at(source.index_url)]
+        """Return the indexes that may provide a skill: all, or the one that its source names or inherits."""
+        if url := source.index_url or source.site:
+            return [self.index_at(url)]
         return [index for index in self.indexes if source.index in {"", index.config.name}]
 
     def index_at(self, url: str) -> Index:
@@ -95,7 +95,7 @@ class IndexClient:
                     return releases
             return None
 
-        return self._run_parallel({name: source.index for name, source in sources.items()}, find)
+        return self._run_parallel({name: source.index or source.site for name, source in sources.items()}, find)
 
     def list_versions(
         self, sources: Mapping[SkillName, IndexSource], releases: Mapping[SkillName, Sequence[IndexRelease] | None]
@@ -122,7 +122,7 @@ class IndexClient:
                 for item in available
             ]
 
-        listed = {name: source.index for name, source in sources.items() if releases[name] is not None}
+        listed = {name: it.index or it.site for name, it in sources.items() if releases[name] is not None}
         return self._run_parallel(listed, list_one)
 
     def find_newest(self, name: SkillName, source: IndexSource, cutoff: Cutoff) -> str | None:

@@ -120,8 +120,8 @@ class IndexFetcher:
 
         configs = [] if client is None else [index.config for index in client.indexes_for(source)]
         searched = [f"{config.name} ({config.url})" for config in configs]
-        if source.index_url:
-            hint = f"list its skills with `skillpm install {source.index_url} --list`"
+        if url := source.index_url or source.site:
+            hint = f"list its skills with `skillpm install {url} --list`"
             return NotFoundError(f"`{source.name}` was not found in the index {searched[0]}", hint=hint)
         names = self._suggest_names(configs, source.name)
         search = f"search with `skillpm search {source.name}`"
@@ -151,7 +151,7 @@ class IndexFetcher:
 
 
 def _has_site(sources: Mapping[SkillName, IndexSource]) -> bool:
-    return any(source.index_url for source in sources.values())
+    return any(source.index_url or source.site for source in sources.values())
 
 
 def _check_configured(sources: Mapping[SkillName, IndexSource], client: "IndexClient | None") -> None:

@@ -13,6 +13,7 @@ from skillpm.formats.lockfile import Lockfile
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies, version_range_of
+from skillpm.requirements.inherited_sites import find_locked_sites, inherit_site
 from skillpm.requirements.source import GitSource, Source
 
 
@@ -43,9 +44,12 @@ def collect_constraints(files: ProjectFiles, lockfile: Lockfile) -> ConstraintsB
         requester = f"{folder}/skills.json".lstrip("/")
         for name, source in requirements.items():
             constraints.setdefault(name, []).append(Constraint(requester=requester, source=source))
+    sites = dict(find_locked_sites(lockfile))
     for parent, skill in sorted(lockfile.skills.items()):
         for name, source in read_dependencies(skill.dependencies, f"`{parent}`").items() if skill.dependencies else ():
-            constraints.setdefault(name, []).append(Constraint(requester=f"`{parent}`", source=source))
+            constraints.setdefault(name, []).append(
+                Constraint(requester=f"`{parent}`", source=inherit_site(source, sites.get(name, "")))
+            )
     for name, source in files.overrides.items():
         constraints[name] = [Constraint(requester="an override in skills.json", source=source)]
     return {name: each for name, each in constraints.items() if name in lockfile.skills}

@@ -22,7 +22,7 @@ from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes, user_indexes
 from skillpm.operations.inspect.constraints import select_skills
-from skillpm.operations.pipeline.source_policy import find_explicit_sites
+from skillpm.operations.pipeline.source_policy import find_sites
 from skillpm.requirements.source import IndexSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.resolver.resolution import is_locked_unchanged
@@ -40,7 +40,7 @@ def find_unconfigured(
     pins = {name: skill.pin.index for name, skill in lockfile.skills.items() if isinstance(skill.pin, IndexPin)}
     if not pins:
         return {}
-    indexes, sites = configured_indexes(scope, settings), find_explicit_sites(files, lockfile)
+    indexes, sites = configured_indexes(scope, settings), find_sites(files, lockfile)
     unconfigured, requirements = {}, files.all_requirements
     for name, url in sorted(pins.items()):
         source = requirements.get(name)
@@ -151,7 +151,7 @@ def find_user_only_indexes(
     pins = {name: skill.pin.index for name, skill in lockfile.skills.items() if isinstance(skill.pin, IndexPin)}
     if scope.kind == "user" or not pins:
         return []
-    sites = find_explicit_sites(files, lockfile)
+    sites = find_sites(files, lockfile)
     missing = {
         (required, url)
         for name, url in pins.items()

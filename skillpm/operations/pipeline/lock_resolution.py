@@ -11,6 +11,7 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.formats.pin import IndexPin, PackagePin
 from skillpm.operations.context.project_files import ProjectFiles, missing_project_message
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.pipeline.index_policy import (
     LOST_RELEASE_HINT,
@@ -80,8 +81,14 @@ def resolve_lockfile(
     held = _find_held_folders(files, fetchers, selected, allow_missing=not lock_policy.locked)
     cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
     upgrade = {*upgrade}
-    request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
-    lockfile = resolve(request, fetchers, locked).lockfile
+
+    def resolve_with(upgrade: Collection[SkillName]) -> Lockfile:
+        request = _resolution_request(files, upgrade, held).replace(
+            cutoff=cutoff, find_index_urls=lambda: [index.url for index in configured_indexes(scope, fetchers.settings)]
+        )
+        return resolve(request, fetchers, locked).lockfile
+
+    lockfile = resolve_with(upgrade)
     while lost := find_lost_releases(scope, files, lockfile, fetchers):
         if not lost.keys() <= upgrade:
             name = next(name for name in lost if name not in upgrade)
@@ -89,8 +96,7 @@ def resolve_lockfile(
         for message in lost.values():
             fetchers.reporter.warn(f"{message}; it stays as it is locked")
         upgrade -= lost.keys()
-        request = _resolution_request(files, upgrade, held).replace(cutoff=cutoff)
-        lockfile = resolve(request, fetchers, locked).lockfile
+        lockfile = resolve_with(upgrade)
     lockfile = lockfile.replace(include=include_values(files.locked_includes))
     _check_versions(scope, locked, lockfile)
     if lock_policy.locked and lockfile != locked:

@@ -17,6 +17,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.requirements.declared_dependencies import read_dependencies
+from skillpm.requirements.inherited_sites import find_inherited_sites
 from skillpm.requirements.manifest_requirements import requirement_values
 from skillpm.requirements.source import (
     BundledSource,
@@ -31,14 +32,16 @@ from skillpm.requirements.source import (
 from skillpm.settings import Settings
 
 
-def find_explicit_sites(files: ProjectFiles, lockfile: Lockfile) -> set[tuple[SkillName, str]]:
-    """Return the skills whose requirement itself contains the URL of their index, with that URL."""
-    return {
+def find_sites(files: ProjectFiles, lockfile: Lockfile) -> set[tuple[SkillName, str]]:
+    """Return the skills whose requirement contains the URL of their index or inherits it, with that URL."""
+    named = {
         (name, source.index_url)
         for name, sources in _collect_sources(files, lockfile).items()
         for source in sources
-        if isinstance(source, IndexSource)
+        if isinstance(source, IndexSource) and source.index_url
     }
+    decided = {name for name, source in files.overrides.items() if not isinstance(source, IndexSource) or source.index}
+    return named | find_inherited_sites(lockfile, named, {*files.all_requirements, *decided})
 
 
 def check_sources(scope: Scope, files: ProjectFiles, lockfile: Lockfile, *, only_kept: bool = False) -> None:

@@ -1,0 +1,56 @@
+"""Sites, which are indexes that a requirement names by URL, and the dependencies that are looked up there.
+
+A skill of a site finds its dependencies in that site, and in no other index: another one could offer a skill of the
+same name, and the site one with the name of a skill that belongs to another index. The manifest decides otherwise by
+naming the dependency itself.
+"""
+
+from collections.abc import Collection, Iterable
+
+from skillpm.core.names import SkillName
+from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.pin import IndexPin
+from skillpm.requirements.manifest_requirements import parse_locked_requirement
+from skillpm.requirements.source import IndexSource, Source
+
+
+def inherit_site(source: Source, site: str) -> Source:
+    """Return a dependency of a skill of a site: looked up there, unless it names a source itself."""
+    return source.replace(site=site) if isinstance(source, IndexSource) and not source.index else source
+
+
+def find_locked_sites(lockfile: Lockfile) -> set[tuple[SkillName, str]]:
+    """Return the locked skills that are looked up in the site of a skill that requires them, with its URL."""
+    named = {
+        (name, source.index_url)
+        for name, values in lockfile.requirements_by_name().items()
+        for value in values
+        if isinstance(source := parse_locked_requirement(name, value), IndexSource)
+    }
+    roots = {*lockfile.requirements, *(name for each in lockfile.members.values() for name in each)}
+    return find_inherited_sites(lockfile, named, roots)
+
+
+def find_inherited_sites(
+    lockfile: Lockfile, named: Iterable[tuple[SkillName, str]], roots: Collection[SkillName]
+) -> set[tuple[SkillName, str]]:
+    """Return the dependencies that inherit a site, with its URL.
+
+    `named` are the skills whose site is named, with its URL; `roots` are those that the manifest requires, which
+    inherit none.
+    """
+    inherited: set[tuple[SkillName, str]] = set()
+    pending = [*named]
+    while pending:
+        parent, url = pending.pop()
+        skill = lockfile.skills.get(parent)
+        if skill is None or not isinstance(skill.pin, IndexPin) or skill.pin.index != url:
+            continue
+        for key, value in skill.dependencies.items():
+            name = SkillName(key)
+            source = parse_locked_requirement(name, value)
+            is_plain = isinstance(source, IndexSource) and not source.index
+            if is_plain and name not in roots and (name, url) not in inherited:
+                inherited.add((name, url))
+                pending.append((name, url))
+    return inherited
