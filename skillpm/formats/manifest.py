@@ -5,7 +5,7 @@ JSON value here; the `requirements` package interprets it.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
 from skillpm.core.names import SkillName, is_skill_name, path_problem
@@ -17,12 +17,15 @@ from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.index_sources import ConfiguredIndex, read_indexes
 
+if TYPE_CHECKING:
+    from skillpm.formats.trust.audit_settings import AuditSettings
+
 FORMAT = 1
 SCHEMA = f"urn:skillpm:schema:manifest:{FORMAT}"
 SCHEMA_NUMBER = lazy_pattern(r"urn:skillpm:schema:manifest:([0-9]{1,9})")
 KNOWN_KEYS = (
     "$schema", "name", "skills", "include", "groups", "members", "indexes", "agents", "disabled", "permissions",
-    "overrides", "exclude-newer", "edits", "priority", "link-mode",
+    "overrides", "exclude-newer", "edits", "priority", "link-mode", "audit",
 )  # fmt: skip
 START_HINT = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
 MAX_EXAMPLES = 3
@@ -58,6 +61,8 @@ class Manifest(Value):
     priority: tuple[str, ...] = ()
     # Patterns of the folders of members: only in the root manifest of a workspace.
     members: tuple[str, ...] = ()
+    # What blocks beside the user's settings, and exceptions; None without the key.
+    audit: "AuditSettings | None" = None
     unknown_keys: tuple[str, ...] = ()
 
     @property
@@ -130,8 +135,15 @@ def read_manifest(text: str, file: str) -> Manifest:
         link_mode="" if (link_mode := top.get("link-mode")) is None else read_link_mode(link_mode),
         priority=() if (priority := top.get("priority")) is None else priority.texts(),
         members=_read_member_patterns(top.get("members")),
+        audit=None if (audit := top.get("audit")) is None else _read_audit(audit),
         unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
     )
+
+
+def _read_audit(node: JsonNode) -> "AuditSettings":
+    from skillpm.formats.trust.audit_settings import read_project_audit  # noqa: PLC0415  (few manifests have it)
+
+    return read_project_audit(node)
 
 
 def read_link_mode(node: JsonNode) -> str:

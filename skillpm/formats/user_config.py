@@ -62,9 +62,12 @@ def read_serving(node: JsonNode) -> ServingSettings:
     )
 
 
-KeyKind = Literal["texts", "age", "flag", "index", "action", "mode", "link", "length", "reduction"]
+KeyKind = Literal["texts", "age", "flag", "index", "action", "mode", "link", "length", "reduction", "rules", "trust"]
 FIXED_KEYS: dict[str, KeyKind] = {
     "agents": "texts",
+    "audit.block": "rules",
+    "audit.trust-project": "trust",
+    "audit.warn": "rules",
     "exclude-newer": "age",
     "discovery.additional-paths": "texts",
     "discovery.disable-claude-paths": "flag",
@@ -146,8 +149,9 @@ def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
     """Convert arguments to the value of a key. Raises `UsageError` with what the key accepts."""
     for word in words:
         _check_encodable(f"a value of `{key.text}`", word)
-    if key.kind == "texts":
-        return _parse_texts(key, words)
+    if key.kind in {"texts", "rules", "trust"}:
+        is_flag = key.kind == "trust" and len(words) == 1 and words[0].lower() in BOOLEAN_WORDS
+        return BOOLEAN_WORDS[words[0].lower()] if is_flag else _check_audit(key, _parse_texts(key, words))
     if len(words) != 1:
         raise UsageError(f"`{key.text}` takes one value, got {len(words)}")
     word = words[0]
@@ -166,6 +170,19 @@ def parse_value(key: ConfigKey, words: Sequence[str], now: float) -> Any:
     if key.kind == "age":
         parse_cutoff(word, now)
     return parse_index(key, word).url if key.kind == "index" else word
+
+
+def _check_audit(key: ConfigKey, values: list[str]) -> list[str]:
+    """Return the values of a list. Raises `UsageError` for one that the table `[audit]` does not accept."""
+    if key.kind == "texts":
+        return values
+    from skillpm.formats.trust.audit_settings import read_audit_settings  # noqa: PLC0415  (few commands need it)
+
+    try:
+        read_audit_settings(JsonNode({key.path[1]: values}, "config.toml"))
+    except DocumentError as error:
+        raise UsageError(f"`{key.text}`: {error.message}") from error
+    return values
 
 
 def parse_index(key: ConfigKey, url: str) -> ConfiguredIndex:

@@ -25,6 +25,7 @@ from skillpm.formats.user_config import (
     read_config,
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
+from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import retry_if_changed
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
@@ -53,6 +54,7 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     read_config(read_text(file) or "", file)
     load_rules(scope, settings)
     load_serving_settings(settings)
+    load_audit_settings(scope, settings)
     _warn_unknown_tables(top, context)
     origins = SettingOrigins(
         scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys

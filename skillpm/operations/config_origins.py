@@ -29,6 +29,9 @@ class EffectiveSetting(Value):
 
 # Settings that only config.toml sets, with their defaults. Without a mode, that of the style applies.
 USER_SETTINGS: dict[str, Any] = {
+    "audit.block": ["high"],
+    "audit.trust-project": False,
+    "audit.warn": ["high", "medium"],
     "discovery.additional-paths": [],
     "skills.enabled": True,
     "serving.max-length": 50_000,
@@ -53,6 +56,13 @@ class SettingOrigins(Value):
         yield self._claude_paths()
         for key, default in USER_SETTINGS.items():
             yield self._find_user_setting(key) or EffectiveSetting(key=key, value=default, origin=DEFAULT)
+        if self.manifest.audit is not None and self.manifest.audit.block:
+            yield EffectiveSetting(
+                key="audit.block",
+                value=list(self.manifest.audit.block),
+                origin=self._manifest_origin,
+                location=self.scope.manifest,
+            )
         yield self._link_mode()
         yield from self._permissions()
         if (profiles := self.config.get("profiles")) is not None:

@@ -16,10 +16,11 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.gate.problems import IncomingSkill
 from skillpm.operations.install.request import InstallRequest, NewRequirement
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.pipeline.content_warnings import lfs_messages
-from skillpm.operations.pipeline.gate import IncomingSkill, check_incoming
+from skillpm.operations.pipeline.gate import check_incoming
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
 from skillpm.operations.pipeline.plan import GateOptions
 from skillpm.operations.pipeline.whole_repositories import require_confirmation

@@ -44,6 +44,9 @@ def test_list_shows_the_origin_of_each_setting(scene: CommandSandbox) -> None:
 
     assert [" ".join(line.split()) for line in output] == [
         'agents = ["claude-code"] user config (HOME/.config/skillpm/config.toml)',
+        'audit.block = ["high"] default',
+        "audit.trust-project = false default",
+        'audit.warn = ["high", "medium"] default',
         'cache-dir = "ROOT/cache" environment (SKILLPM_CACHE_DIR)',
         'config-dir = "HOME/.config/skillpm" default',
         "discovery.additional-paths = [] default",

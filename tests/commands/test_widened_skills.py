@@ -23,7 +23,7 @@ def configure(sandbox: CommandSandbox, text: str) -> None:
 
 def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox) -> None:
     configure(outdated, CONFIG)
-    before = outdated.snapshot()
+    before = outdated.full_snapshot
 
     result = outdated.run("update")
 
@@ -34,7 +34,7 @@ def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox) -> Non
         "  docx: widens: may now run programs of its own: get.sh\n"
         "  hint: nothing was changed\n"
     )
-    assert outdated.snapshot() == before
+    assert outdated.full_snapshot == before
 
 
 def test_json_has_a_problem_for_each(outdated: CommandSandbox) -> None:

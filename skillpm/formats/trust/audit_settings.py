@@ -9,6 +9,10 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 
 # All rules of the audit. `widens` compares two versions, and is only meant where it is named.
 ALL_RULES, WIDENS = "*", "widens"
+# In the command of a scanner: the folder of the skill, and a file for its SARIF if it does not print it.
+PATH, OUTPUT = "{path}", "{output}"
+# The digest of an exception for whatever a skill contains.
+ANY_CONTENT = "*"
 SEVERITIES = ("high", "medium", "low")
 # A rule, or a rule of a configured scanner: `pipe-to-shell`, `cisco/PROMPT_INJECTION`.
 RULE = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}(/[A-Za-z0-9][A-Za-z0-9._:/-]{0,119})?")
@@ -29,13 +33,17 @@ class AuditException(Value):
     # File and key, for messages.
     where: str = ""
 
+    def covers(self, skill: str, rule: str, digest: str) -> bool:
+        """Return whether it is about a finding, whatever its date."""
+        return (self.skill, self.rule) == (skill, rule) and self.digest in {digest, ANY_CONTENT}
+
     def is_expired(self, today: str) -> bool:
         """Return whether its last day has passed; `today` is a date in ISO 8601."""
         return bool(self.until) and self.until < today
 
 
 class AuditScanner(Value):
-    """Another scanner: a command that prints SARIF. `{path}` in it is the folder with the skill."""
+    """Another scanner: a command that prints SARIF, or writes it to a file. It has `PATH`, and may have `OUTPUT`."""
 
     name: str
     command: tuple[str, ...]
@@ -47,9 +55,10 @@ class AuditSettings(Value):
     """What the audit does with its findings. `block` and `warn` name rules, severities or `*`."""
 
     block: tuple[str, ...] = ("high",)
-    warn: tuple[str, ...] = (ALL_RULES,)
-    # Whether exceptions and reviews of a checkout apply: they may come from whoever wants their skill installed.
-    trust_project: bool = False
+    warn: tuple[str, ...] = ("high", "medium")
+    # Whose exceptions and reviews apply: of all projects, of none, or of those in these folders. In a checkout they may
+    # come from whoever wants their skill installed.
+    trust_project: bool | tuple[str, ...] = False
     allow: tuple[AuditException, ...] = ()
     scanners: Mapping[str, AuditScanner] = EMPTY_MAPPING
 
@@ -77,8 +86,8 @@ def read_audit_settings(node: JsonNode | None) -> AuditSettings:
     return AuditSettings(
         block=standard.block if (block := node.get("block")) is None else read_rules(block),
         warn=standard.warn if (warn := node.get("warn")) is None else read_rules(warn),
-        trust_project=node.flag_or("trust-project"),
-        allow=read_exceptions(node.get("allow")),
+        trust_project=False if (trust := node.get("trust-project")) is None else _read_trust(trust),
+        allow=read_exceptions(node.get("allow"), is_own=True),
         scanners={} if scanners is None else {name: _read_scanner(name, each) for name, each in scanners.items()},
     )
 
@@ -97,9 +106,24 @@ def read_rules(node: JsonNode) -> tuple[str, ...]:
     return tuple(_read_rule(each) for each in node.elements())
 
 
-def read_exceptions(node: JsonNode | None) -> tuple[AuditException, ...]:
-    """Read `[[audit.allow]]`: all but `until` is required, since an exception without a reason is soon a mystery."""
-    return () if node is None else tuple(_read_exception(each) for each in node.elements())
+def read_exceptions(node: JsonNode | None, *, is_own: bool = False) -> tuple[AuditException, ...]:
+    """Read `[[audit.allow]]`: all but `until` is required, since an exception without a reason is soon a mystery.
+
+    The user's `own` ones may have `*` as the digest, for a skill that they write themselves.
+    """
+    return () if node is None else tuple(_read_exception(each, is_own=is_own) for each in node.elements())
+
+
+def _read_trust(node: JsonNode) -> bool | tuple[str, ...]:
+    if isinstance(node.value, bool):
+        return node.value
+    if not isinstance(node.value, list):
+        node.raise_expected("true, false, or a list of folders")
+    folders = tuple(each.path() for each in node.elements())
+    for each in node.elements():
+        if not each.path().startswith(("/", "~/")):
+            each.raise_expected("a folder that begins with / or ~/")
+    return folders
 
 
 def _read_rule(node: JsonNode) -> str:
@@ -109,8 +133,9 @@ def _read_rule(node: JsonNode) -> str:
     return text
 
 
-def _read_exception(node: JsonNode) -> AuditException:
+def _read_exception(node: JsonNode, *, is_own: bool) -> AuditException:
     node.check_keys("skill", "rule", "digest", "reason", "until")
+    digest = node.require("digest")
     reason, until, rule = node.require("reason"), node.get("until"), node.require("rule")
     if not reason.text().strip():
         reason.raise_expected("a reason")
@@ -121,7 +146,7 @@ def _read_exception(node: JsonNode) -> AuditException:
     return AuditException(
         skill=node.require("skill").skill_name(),
         rule=rule.text(),
-        digest=node.require("digest").digest(),
+        digest=digest.text() if is_own and digest.value == ANY_CONTENT else digest.digest(),
         reason=reason.text(),
         until="" if until is None else until.text(),
         where=node.where,
@@ -133,8 +158,8 @@ def _read_scanner(name: str, node: JsonNode) -> AuditScanner:
     if not is_skill_name(name):
         node.raise_expected("a scanner whose name has lower-case letters, digits and single hyphens")
     command, timeout = node.require("command"), node.get("timeout")
-    if not command.texts() or not command.texts()[0]:
-        command.raise_expected('a list of words like ["scanner", "{path}"]')
+    if not any(PATH in word for word in command.texts()):
+        command.raise_expected('a list of words, one of them with {path}, like ["scanner", "{path}"]')
     return AuditScanner(name=name, command=command.texts(), timeout=60 if timeout is None else _read_timeout(timeout))
 
 

@@ -4,114 +4,26 @@ They run after the content was fetched and verified, and before anything is stag
 collected, so that one run shows everything; then nothing is installed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
-from functools import cached_property
-from typing import Literal
+from collections.abc import Callable, Iterable, Sequence
 
-from skillpm.core.digest import Digest
-from skillpm.core.file_tree import FileTree
-from skillpm.core.names import SkillName
-from skillpm.core.text import pluralize
-from skillpm.core.values import Value
-from skillpm.errors import FileError, NotTrusted, RefusedError
-from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.local import read_skill_folder
-from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.trust.audit_settings import WIDENS, AuditSettings, read_audit_settings
+from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem, refusal
+from skillpm.operations.gate.widened import find_widened
 from skillpm.operations.pipeline.plan import GateOptions
-from skillpm.skillmd.capabilities import find_capabilities
-from skillpm.skillmd.capability_changes import compare_capabilities
-from skillpm.store import StoreDamaged
-
-MAX_LISTED = 20
-MAX_HINTS = 3
-
-
-class Problem(Value):
-    """One reason not to trust the content of a skill. All texts are safe to print."""
-
-    skill: SkillName
-    kind: Literal["audit", "policy", "review", "signature", "widens"]
-    # What decided: a rule of the audit, a key of a policy.
-    rule: str
-    message: str
-    # The place in the skill, or the file and key of what decided.
-    where: str = ""
-    # What the user can do.
-    hint: str = ""
-    # Whether it refuses the skill; otherwise, it is a warning.
-    blocks: bool = True
-
-    @property
-    def text(self) -> str:
-        """Rule, place and message in one line."""
-        place = f"{self.where}: " if self.where else ""
-        return f"{self.rule}: {place}{self.message}"
-
-
-class IncomingSkill(Value):
-    """Content that is about to be installed or used, and what it replaces."""
-
-    name: SkillName
-    locked: LockedSkill
-    tree: FileTree
-    # What is installed now; None if nothing is.
-    old: LockedSkill | None = None
-    # Called at most once; see `before`.
-    read_before: Callable[[], FileTree | None] = lambda: None
-
-    @cached_property
-    def digest(self) -> Digest:
-        """The digest of the content."""
-        return self.locked.digest or self.tree.digest
-
-    @cached_property
-    def before(self) -> FileTree | None:
-        """The content that is replaced; None if there is none, or if it is no longer known."""
-        return self.read_before()
-
-
-def read_old_content(scope: Scope, context: Context, name: SkillName, old: LockedSkill | None) -> FileTree | None:
-    """Return the content that was installed: from the store, or from the folder if nobody has edited it."""
-    if old is None or old.digest is None:
-        return None
-    with suppress(StoreDamaged):
-        if (tree := context.store.read(old.digest, variant_of(old.pin))) is not None:
-            return tree
-    with suppress(RefusedError, FileError):
-        tree = read_skill_folder(scope.layout.skill_path(name), name, context.settings.limits)
-        return tree if tree.digest == old.digest else None
-    return None
-
-
-class GateRequest(Value):
-    """The skills to check, and the settings that apply."""
-
-    scope: Scope
-    context: Context
-    incoming: Sequence[IncomingSkill]
-    options: GateOptions
-    audit: AuditSettings
-
-    @property
-    def today(self) -> str:
-        """The date in UTC, as exceptions have it."""
-        return datetime.fromtimestamp(self.context.settings.now, UTC).date().isoformat()
-
 
 Check = Callable[[GateRequest], Iterable[Problem]]
+
+# In the order in which their problems are reported.
+CHECKS: tuple[Check, ...] = (find_widened,)
 
 
 def check_incoming(scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: GateOptions) -> None:
     """Raise `NotTrusted` with every problem of every skill; report the warnings. Changes nothing."""
     if not incoming:
         return
-    audit = read_audit_settings(read_user_setting(context.settings, "audit"))
+    audit = load_audit_settings(scope, context.settings)
     request = GateRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
     problems = [problem for check in CHECKS for problem in check(request)]
     for problem in problems:
@@ -119,43 +31,3 @@ def check_incoming(scope: Scope, context: Context, incoming: Sequence[IncomingSk
             context.reporter.warn(f"{problem.skill}: {problem.text}")
     if blocking := [problem for problem in problems if problem.blocks]:
         raise refusal(blocking)
-
-
-def refusal(problems: Sequence[Problem]) -> NotTrusted:
-    """Return the error for problems that block: one line each, and every hint once."""
-    names = [*dict.fromkeys(problem.skill for problem in problems)]
-    hints = [*dict.fromkeys(problem.hint for problem in problems if problem.hint)]
-    if len(problems) == 1:
-        message = f"`{names[0]}` is refused: {problems[0].text}"
-    else:
-        lines = [f"  {problem.skill}: {problem.text}" for problem in problems[:MAX_LISTED]]
-        lines += [f"  and {len(problems) - MAX_LISTED} more"] if len(problems) > MAX_LISTED else []
-        who = f"`{names[0]}` is" if len(names) == 1 else f"{len(names)} skills are"
-        message = "\n".join([f"{who} refused for {pluralize(len(problems), 'reason')}", *lines])
-    return NotTrusted(
-        message,
-        hint="; ".join(["nothing was changed", *hints[:MAX_HINTS]]),
-        problems=[
-            {key: getattr(problem, key) for key in ("skill", "kind", "rule", "message", "where", "hint")}
-            for problem in problems
-        ],
-    )
-
-
-def find_widened(request: GateRequest) -> Iterator[Problem]:
-    """Yield the skills that may do more than what is installed, where `widens` blocks or warns."""
-    blocks, warns = request.audit.blocks(WIDENS, ""), request.audit.warns(WIDENS, "")
-    for skill in request.incoming if blocks or warns else ():
-        if skill.old is None or skill.old.digest == skill.digest:
-            continue
-        if skill.before is None:
-            message = "what it may do cannot be compared: the installed content is not known any more"
-            yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, blocks=blocks)
-            continue
-        for finding in compare_capabilities(find_capabilities(skill.before), find_capabilities(skill.tree)):
-            message = f"may now {finding.message}"
-            yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, blocks=blocks)
-
-
-# In the order in which their problems are reported.
-CHECKS: tuple[Check, ...] = (find_widened,)

@@ -19,13 +19,14 @@ from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.gate.problems import IncomingSkill, read_old_content
 from skillpm.operations.pipeline.content_warnings import (
     declared_name_messages,
     lfs_messages,
     unmet_requirement_messages,
 )
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
-from skillpm.operations.pipeline.gate import IncomingSkill, check_incoming, read_old_content
+from skillpm.operations.pipeline.gate import check_incoming
 from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
 from skillpm.operations.pipeline.plan import InstallPlan

@@ -1,0 +1,1 @@
+"""The checks that new content passes before it is installed or used."""
