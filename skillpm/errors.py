@@ -226,6 +226,21 @@ class NotTrusted(SkillpmError):
         return {"problems": [*self.problems]}
 
 
+class SignatureError(SkillpmError):
+    """A signature is missing, invalid, or of a signer that is not trusted; or a key cannot sign.
+
+    `is_mismatch`: the files of a skill are not those that were signed, whoever signed them.
+    """
+
+    code = "signature"
+
+    def __init__(
+        self, message: str, *, where: str = "", hint: str = "", skills: Sequence[str] = (), is_mismatch: bool = False
+    ) -> None:
+        super().__init__(message, where=where, hint=hint, skills=skills)
+        self.is_mismatch = is_mismatch
+
+
 class NotAllowedError(SkillpmError):
     """Permissions deny a skill, or require confirmation."""
 

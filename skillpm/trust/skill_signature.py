@@ -1,0 +1,94 @@
+"""Verify the signature that a skill ships, and sign a skill."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from skillpm.core.digest import content_hash
+from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.errors import SignatureError
+from skillpm.trust.anchors import (
+    HASHES,
+    SUPPORTED,
+    Anchors,
+    Signer,
+    check_key,
+    key_hint,
+    verify_with_chain,
+    verify_with_keys,
+)
+from skillpm.trust.bundle import Bundle, encode_signed, write_bundle
+from skillpm.trust.statement import PAYLOAD_TYPE, SIGNATURE_FILE, check_files, read_signature, write_statement
+
+
+class SigningKey:
+    """A private key, and the certificates that vouch for it. It never appears in a message."""
+
+    def __init__(self, key: ec.EllipticCurvePrivateKey, certificates: Sequence[x509.Certificate] = ()) -> None:
+        self._key = key
+        self.certificates = tuple(certificates)
+
+    @property
+    def public_key(self) -> ec.EllipticCurvePublicKey:
+        """The key that verifies what this one signs."""
+        return self._key.public_key()
+
+    def sign(self, data: bytes) -> bytes:
+        """Return the signature over data."""
+        return self._key.sign(data, ec.ECDSA(HASHES[self._key.curve.name]))
+
+
+def read_signing_key(pem: bytes, passphrase: bytes | None, where: str) -> SigningKey:
+    """Parse a PEM file: a private key, and after it the certificates that vouch for it, if there are any.
+
+    The first certificate must be that of the key.
+    """
+    try:
+        key = serialization.load_pem_private_key(pem, passphrase)
+    except TypeError as error:  # a passphrase is missing, or there is one too many
+        raise SignatureError(
+            "the private key needs a passphrase" if passphrase is None else "the private key has no passphrase",
+            where=where,
+        ) from error
+    except ValueError as error:
+        raise SignatureError("not a PEM file with a private key, or the passphrase is wrong", where=where) from error
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise SignatureError(f"unsupported key; expected {SUPPORTED}", where=where)
+    public_key = check_key(key.public_key(), where)
+    certificates = x509.load_pem_x509_certificates(pem) if b"-----BEGIN CERTIFICATE-----" in pem else []
+    if certificates and certificates[0].public_key() != public_key:
+        raise SignatureError("the first certificate is not that of the private key", where=where)
+    return SigningKey(key, certificates)
+
+
+def verify_skill(tree: FileTree, anchors: Anchors, at: datetime | None = None) -> Signer:
+    """Return the trusted signer of a skill, all of whose files are those that were signed. Raises `SignatureError`."""
+    signature = read_signature(tree)
+    if signature is None:
+        raise SignatureError(f"it is not signed: there is no {SIGNATURE_FILE}")
+    bundle, statement = signature
+    check_files(tree, statement)
+    if bundle.has_identity:
+        raise SignatureError("it is signed with a sigstore identity")
+    if bundle.certificates:
+        return verify_with_chain(anchors, bundle.certificates, bundle.signature, bundle.signed_bytes, at)
+    return verify_with_keys(anchors, bundle.signature, bundle.signed_bytes)
+
+
+def sign_skill(tree: FileTree, name: str, key: SigningKey) -> FileTree:
+    """Return the skill with its signature as `skill.oms.sig`, in place of an old one."""
+    payload = write_statement(tree, name)
+    bundle = Bundle(
+        payload_type=PAYLOAD_TYPE,
+        payload=payload,
+        signature=key.sign(encode_signed(PAYLOAD_TYPE, payload)),
+        certificates=tuple(it.public_bytes(serialization.Encoding.DER) for it in key.certificates),
+        key_hint=key_hint(key.public_key),
+    )
+    data = write_bundle(bundle)
+    signature = TreeFile(path=SIGNATURE_FILE, data=data, content_hash=content_hash(data))
+    files = [*(file for file in tree.files if file.path != SIGNATURE_FILE), signature]
+    return FileTree(files=tuple(sorted(files, key=lambda file: file.path.encode())))
