@@ -7,10 +7,12 @@ from hashlib import sha256
 from shlex import join
 
 from skillpm.cachedir import tag_cache_folder
+from skillpm.core.exclude_newer import DATE, to_utc
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import is_encodable, pluralize, sanitize
+from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.local import would_be_included
 from skillpm.files import translate_os_errors, write_document
@@ -23,7 +25,12 @@ from skillpm.locks import hold_lock
 from skillpm.operations.cache.contents import PUBLISH_LOCK_DIR
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope_fetchers import open_index
-from skillpm.operations.publish_drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
+from skillpm.operations.publish_drafts import (
+    ReleaseDraft,
+    find_version_error,
+    format_timestamp,
+    read_drafts,
+)
 from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.skillmd.skill import read_skill
@@ -46,7 +53,7 @@ def pack_skill(context: Context, path: str, output: str = "") -> str:
             f"{sanitize(path)} contains {len(drafts)} skills; `pack` takes one", hint="name the folder of one skill"
         )
     draft = drafts[0]
-    version_error = find_version_error(draft.version) if draft.version else ""
+    version_error = find_version_error(draft) if draft.version else ""
     errors = [*draft.errors, *([version_error] if version_error else [])]
     if errors or draft.tree is None:
         raise RefusedError(
@@ -81,53 +88,74 @@ def _archive_in_skill_error(path: str, draft: ReleaseDraft, target: str, working
     )
 
 
+class BuildOptions(Value):
+    """How to build an index."""
+
+    # Of the index; empty to keep its name.
+    name: str = ""
+    # Of skills without one of their own: this one, or the day of their last commit.
+    default_version: str = ""
+    versions_from_commits: bool = False
+    # The date or timestamp of all new versions, instead of that of their commits.
+    published: str = ""
+    skip_invalid: bool = False
+
+
 def build_index(
-    context: Context,
-    sources: Sequence[str],
-    writer: IndexWriter,
-    *,
-    name: str = "",
-    version: str = "",
-    skip_invalid: bool = False,
+    context: Context, sources: Sequence[str], writer: IndexWriter, options: BuildOptions
 ) -> IndexBuildResult:
     """Add the skills of these sources to an index; all are validated before anything is written.
 
-    `version` applies to skills without one of their own. Skills that cannot be published are reported; if one of them
-    is current, nothing is written, unless `skip_invalid` is set.
+    Skills that cannot be published are reported; if one of them is current, nothing is written, unless `skip_invalid`
+    is set.
     """
-    if not is_encodable(name or writer.name):
+    if not is_encodable(options.name or writer.name):
         raise UsageError(
             f"the index cannot be named after its folder {sanitize(writer.name)}: it is not UTF-8",
             hint="pass a name with --name",
         )
+    published = _parse_publication_date(options.published) if options.published else ""
     with open_batch(writer) as incoming:
-        collector = _DraftCollector(context, writer, incoming)
+        collector = _DraftCollector(context, writer, incoming, published)
         for source in sources:
-            read_drafts(context, source, collector.add, version)
+            read_drafts(
+                context,
+                source,
+                collector.add,
+                options.default_version,
+                versions_from_commits=options.versions_from_commits,
+            )
         rejected = list(collector.rejected.values())
         warn_uncommitted(context, collector.accepted, "published")
         _warn_version_mismatches(context, collector.mismatches)
-        _report_unpublishable(context, rejected, skip_invalid=skip_invalid)
+        _report_unpublishable(context, rejected, skip_invalid=options.skip_invalid)
         if rejected and not collector.accepted:
             raise RefusedError("no skill can be published", hint="see the warnings; nothing was written")
-        built = incoming.publish(name)
+        conflicts = incoming.releases.drop_conflicts() if options.skip_invalid else []
+        for _, message in conflicts:
+            context.reporter.warn(f"skipped {message}")
+        built = incoming.publish(options.name)
+    left_out = [
+        *((draft.name, draft.label, "; ".join(draft.errors)) for draft in rejected),
+        *((release.name, release.origin, message) for release, message in conflicts),
+    ]
     return built.replace(
-        left_out=tuple(
-            UnpublishedSkill(name=draft.name, where=draft.label, reason="; ".join(draft.errors)) for draft in rejected
-        )
+        left_out=tuple(UnpublishedSkill(name=name, where=where, reason=reason) for name, where, reason in left_out)
     )
 
 
 class _DraftCollector:
     """Adds drafts to a batch, and remembers what to report about them. Their files are not kept in memory."""
 
-    def __init__(self, context: Context, writer: IndexWriter, incoming: ReleaseBatch) -> None:
+    def __init__(self, context: Context, writer: IndexWriter, incoming: ReleaseBatch, published: str) -> None:
         self.accepted: list[ReleaseDraft] = []
         self.rejected: dict[str, ReleaseDraft] = {}
         self.mismatches: dict[str, str] = {}
         self._context = context
         self._index_file = os.path.join(writer.folder, "index.json")
         self._incoming = incoming
+        self._published = published
+        self._now = format_timestamp(int(context.settings.now))
 
     def add(self, draft: ReleaseDraft) -> None:
         """Add one draft. Raises `RefusedError` if the index would be part of the skill."""
@@ -137,14 +165,15 @@ class _DraftCollector:
                 hint="pass --out with a folder outside of the skill, or add the folder to .gitignore; "
                 "nothing was written",
             )
-        version_error = find_version_error(draft.version)
+        version_error = find_version_error(draft)
         if version_error and draft.tree is not None:
             draft = draft.replace(errors=(*draft.errors, version_error))
         if draft.errors or draft.tree is None:
             self.rejected[draft.label] = draft.replace(tree=None)
             return
         self.accepted.append(draft.replace(tree=None))
-        self._incoming.releases.add(_new_release(draft, draft.tree))
+        published = self._published or draft.published or self._now
+        self._incoming.releases.add(_new_release(draft.replace(published=published), draft.tree))
         if draft.is_current:
             text = draft.tree.read(draft.tree.skill_file) or b""
             if PLACEHOLDER.encode() in text:
@@ -207,6 +236,16 @@ def _lock_index(context: Context, folder: str) -> AbstractContextManager[object]
     return hold_lock(lock, settings.lock_timeout, f"the index in {sanitize(folder)}", context.reporter.warn)
 
 
+def _parse_publication_date(text: str) -> str:
+    """Return a date (its first second) or a timestamp in UTC, as documents have it. Raises `UsageError`."""
+    if date := to_utc(f"{text}T00:00:00Z" if DATE.fullmatch(text) else text):
+        return date
+    raise UsageError(
+        f"--published: `{sanitize(text, 60)}` is not a date or a timestamp",
+        hint="e.g. 2026-01-31 or 2026-01-31T12:00:00Z",
+    )
+
+
 def _new_release(draft: ReleaseDraft, tree: FileTree) -> NewRelease:
     return NewRelease(
         name=parse_skill_name(draft.name, where=draft.label),
@@ -215,6 +254,7 @@ def _new_release(draft: ReleaseDraft, tree: FileTree) -> NewRelease:
         origin=draft.origin,
         published=draft.published,
         dependencies=draft.dependencies,
+        is_from_history=draft.is_from_history,
     )
 
 
@@ -287,8 +327,8 @@ def _warn_unpublishable(context: Context, drafts: Sequence[ReleaseDraft], prefix
 
 
 def _unpublishable_hint(blockers: Sequence[ReleaseDraft]) -> str:
-    needs_version = any(NO_VERSION in draft.errors for draft in blockers)
-    has_findings = any(draft.errors[0] != NO_VERSION for draft in blockers)
+    needs_version = any(draft.no_version in draft.errors for draft in blockers)
+    has_findings = any(draft.errors[0] != draft.no_version for draft in blockers)
     set_version = "add `metadata: version:` to SKILL.md or pass --default-version; " if needs_version else ""
     show_findings = "run `skillpm validate` for all findings; " if has_findings else ""
     return f"{set_version}{show_findings}pass --skip-invalid to publish the others; nothing was written"

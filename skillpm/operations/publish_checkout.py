@@ -6,7 +6,8 @@ for a skill that is in a checkout (docs/adr/0031-gitpython.md).
 
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from hashlib import sha1
 from typing import Literal
 
@@ -20,6 +21,7 @@ from skillpm.core.values import Value
 from skillpm.core.versions import parse_version
 from skillpm.errors import FetchError, UsageError
 from skillpm.fetchers.git.gitconfig import read_git_config
+from skillpm.fetchers.git.history import LOG_COMMAND, LOG_SETTINGS, FolderChange, read_folder_log
 from skillpm.fetchers.git.process import GIT_SETTINGS, GitProcesses, build_base_environment
 from skillpm.fetchers.git.repository_cache import GitCache
 from skillpm.fetchers.git.tagged_releases import TAG_PATTERN
@@ -41,11 +43,12 @@ NEUTRAL_ENVIRONMENT = {
 
 
 class CommittedState(Value):
-    """What the checked-out commit records of a skill, and which of the skill's files differ from it."""
+    """What is committed of a skill, and which of its files differ from that."""
 
-    version: str = ""  # of a tag that points at the commit
-    seconds: int = 0  # since 1970
-    commit: str = ""  # empty if files differ from it
+    version: str = ""  # of a tag that points at the checked-out commit
+    history_version: str = ""  # of the last commit that changed the skill; empty if the history is incomplete
+    seconds: int = 0  # of that commit, since 1970; of the checked-out one if the history cannot be read
+    commit: str = ""  # that commit; empty if files differ from it
     url: str = ""  # of the repository that others clone; empty if it has none
     changed_files: tuple[str, ...] = ()
 
@@ -61,12 +64,16 @@ class _ConfinedRepo(Repo):
 
 
 class Checkout:
-    """A work tree and its checked-out commit. Raises one of `READ_ERRORS` for a repository that cannot be read."""
+    """A work tree and its checked-out commit; `folders` are the skills to read from it.
 
-    def __init__(self, context: Context, root: str) -> None:
+    Raises one of `READ_ERRORS` for a repository that cannot be read.
+    """
+
+    def __init__(self, context: Context, root: str, folders: Collection[str]) -> None:
         if named := [name for name in FOREIGN_REPOSITORY if name in context.settings.git_environ]:
             raise ValueError(f"{named[0]} is set")
         self._root = root
+        self._paths = [self._relative(folder) for folder in folders]
         self._folders: dict[str, Mapping[str, Object]] = {}
         self._repo = _ConfinedRepo(root, expand_vars=False)
         self._confine_git(context)
@@ -90,18 +97,39 @@ class Checkout:
 
     def read_state(self, folder: str, name: str, tree: FileTree) -> CommittedState | None:
         """Return what is committed of a skill, given the files in its folder; None if nothing of it is."""
-        relative = os.path.relpath(folder, self._root).replace(os.sep, "/")
-        prefix = "" if relative == "." else relative
+        path = self._relative(folder)
+        prefix = "" if path == "." else path
         if not self._list_folder(prefix):
             return None
-        changed = self._find_changes(prefix, tree)
+        if changed := self._find_changes(prefix, tree):
+            return CommittedState(url=self._find_url(), changed_files=tuple(changed))
+        change = self._changes.get(path)
         return CommittedState(
-            version="" if changed else self._find_tagged_version(name),
-            seconds=int(self._commit.committed_date),
-            commit="" if changed else self._commit.hexsha,
+            version=self._find_tagged_version(name),
+            history_version="" if change is None or self._is_shallow() else change.version,
+            seconds=int(self._commit.committed_date) if change is None else change.seconds,
+            commit=self._commit.hexsha if change is None else change.commit,
             url=self._find_url(),
-            changed_files=tuple(changed),
         )
+
+    def _relative(self, folder: str) -> str:
+        return os.path.relpath(folder, self._root).replace(os.sep, "/")
+
+    @cached_property
+    def _changes(self) -> Mapping[str, FolderChange]:
+        """When each skill changed: one walk over the history for all of them; none if git cannot tell."""
+        _, *options = LOG_COMMAND
+        path = posixpath.commonpath(self._paths) or "."
+        git = self._repo.git(c=list(LOG_SETTINGS), literal_pathspecs=True)
+        try:
+            log = git.log(*options, "HEAD", "--", path, stdout_as_string=False, kill_after_timeout=GIT_TIMEOUT)
+        except GitError:
+            return {}
+        return read_folder_log(log, self._paths) if isinstance(log, bytes) else {}
+
+    def _is_shallow(self) -> bool:
+        """Return whether older commits are missing, so that the oldest one seems to have changed everything."""
+        return os.path.exists(os.path.join(self._repo.common_dir, "shallow"))
 
     def _find_url(self) -> str:
         """Return the URL of `origin` without user info, if it is one that others can read."""

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillpm.core.file_tree import FileTree
@@ -51,15 +51,21 @@ class ReleaseDraft(Value):
     is_current: bool = True  # the author can still fix it; what an older tag holds cannot be fixed
     age_rank: int = 0  # of the tag; the newest has 0
     changed_files: tuple[str, ...] = ()  # that differ from the checked-out commit
-    commit: str = ""  # that holds just these files
+    history_version: str = ""  # of the last commit that changed the skill; empty unless asked for, or if unknown
+    is_from_history: bool = False  # the version is that one
+    no_version: str = NO_VERSION  # the error of a draft without a version
+    commit: str = ""  # the last one that changed the skill; empty if it is not committed as it is
     url: str = ""  # of its repository
 
 
 class _Checkouts:
     """The git checkouts that skills are in, each opened once; one that cannot be read is None."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, folders: Sequence[str]) -> None:
         self._context = context
+        self._folders: dict[str, list[str]] = {}
+        for folder in map(os.path.realpath, folders):
+            self._folders.setdefault(_find_checkout_root(folder), []).append(folder)
         self._checkouts: dict[str, Checkout | None] = {}
 
     def read_state(self, folder: str, name: str, tree: FileTree) -> "CommittedState | None":
@@ -78,7 +84,7 @@ class _Checkouts:
         try:
             if root not in self._checkouts:
                 self._checkouts[root] = None
-                self._checkouts[root] = Checkout(self._context, root)
+                self._checkouts[root] = Checkout(self._context, root, self._folders[root])
             checkout = self._checkouts[root]
             return None if checkout is None else checkout.read_state(folder, name, tree)
         except READ_ERRORS as error:
@@ -100,32 +106,55 @@ def _find_checkout_root(folder: str) -> str:
 DraftCallback = Callable[[ReleaseDraft], None]
 
 
-def read_drafts(context: Context, source: str, on_draft: DraftCallback, default_version: str = "") -> None:
+def read_drafts(
+    context: Context,
+    source: str,
+    on_draft: DraftCallback,
+    default_version: str = "",
+    *,
+    versions_from_commits: bool = False,
+) -> None:
     """Pass the skills of a folder, a folder of folders, an archive or a repository to `on_draft`, one at a time.
 
-    `default_version` applies to skills without a version. Raises `NotFoundError` for a source without skills, and
-    `UsageError` for a default version that is not one.
+    `default_version` applies to skills without a version, or with `versions_from_commits` the day of their last commit.
+    Raises `NotFoundError` for a source without skills, and `UsageError` for a default version that is not one.
     """
-    if default_version and find_version_error(default_version):
+    if default_version and version_problem(default_version):
         raise UsageError(f"`{sanitize(default_version, 60)}` is not a valid version", hint="write one like 1.2.0")
+
+    def complete(draft: ReleaseDraft) -> None:
+        if not draft.version and versions_from_commits:
+            no_version = f"{NO_VERSION}: {_why_no_history(draft)}"
+            is_from_history = bool(draft.history_version)
+            draft = draft.replace(version=draft.history_version, is_from_history=is_from_history, no_version=no_version)
+        on_draft(draft if draft.version else draft.replace(version=default_version))
+
     path = os.path.join(context.settings.working_directory, source)
     if not os.path.lexists(path) and isinstance(repository := parse_specifier(source).source, GitSource):
-        _read_tagged_drafts(context, repository, on_draft, default_version)
+        _read_tagged_drafts(context, repository, complete, with_history=versions_from_commits)
         return
     for draft in (
         _read_archive_draft(context, path, source)
         if source.endswith(ARCHIVE_SUFFIXES)
         else _read_folder_drafts(context, path, source)
     ):
-        on_draft(draft if draft.version else draft.replace(version=default_version))
+        complete(draft)
 
 
-def find_version_error(version: str) -> str:
-    """Return why a version cannot be published; empty if it can."""
-    return version_problem(version) if version else NO_VERSION
+def find_version_error(draft: ReleaseDraft) -> str:
+    """Return why a draft cannot be published under its version; empty if it can."""
+    return version_problem(draft.version) if draft.version else draft.no_version
 
 
-def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCallback, default_version: str) -> None:
+def _why_no_history(draft: ReleaseDraft) -> str:
+    if draft.changed_files:
+        return "it has uncommitted changes"
+    if draft.commit:
+        return "the clone is shallow, so its last change is unknown; run `git fetch --unshallow`"
+    return "it is not committed in a git repository"
+
+
+def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCallback, *, with_history: bool) -> None:
     """Read every tagged version of a repository's skills; those with the same content follow each other."""
     from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
 
@@ -141,21 +170,22 @@ def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCall
             tag=tag,
             is_current=item.is_current,
             age_rank=item.rank,
-            published=_format_timestamp(item.seconds),
+            published=format_timestamp(item.seconds),
+            history_version=item.history_version,
         )
         if item.tree is None or item.skill is None:
             on_draft(draft.replace(errors=(item.fault,)))
             return
         if last_validated[:2] != (item.tree, item.folder):
             last_validated = item.tree, item.folder, find_errors(item.tree, item.folder)
-        on_draft(_complete_draft(draft, item.tree, item.skill, last_validated[2], default_version))
+        on_draft(_complete_draft(draft, item.tree, item.skill, last_validated[2]))
 
     destinations = Destinations()
     destinations.name(source.url)
     fetcher = GitFetcher(
         context.settings, context.store, context.reporter, context.git_cache_dir(), destinations, Cooldown()
     )
-    fetcher.read_tagged_releases(source, add_release)
+    fetcher.read_tagged_releases(source, add_release, with_history=with_history)
 
 
 def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
@@ -167,7 +197,7 @@ def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[Re
         similar = closest_matches(os.path.basename(path), _list_sibling_folders(path))
         paths = [os.path.join(os.path.dirname(source), name) for name in similar]
         raise NotFoundError(f"{sanitize(source)} does not exist", hint=did_you_mean(paths) or hint)
-    checkouts = _Checkouts(context)
+    checkouts = _Checkouts(context, folders)
     for folder in folders:
         name = os.path.basename(os.path.realpath(folder))
         label = os.path.relpath(folder, context.settings.working_directory)
@@ -181,12 +211,13 @@ def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[Re
 
 
 def _add_committed_state(draft: ReleaseDraft, state: "CommittedState | None") -> ReleaseDraft:
-    """Date a draft by the commit that holds just these files; `SOURCE_DATE_EPOCH` and SKILL.md come first."""
+    """Date a draft by the last commit that changed it; `SOURCE_DATE_EPOCH` and SKILL.md come first."""
     if state is None or state.changed_files:
         return draft if state is None else draft.replace(changed_files=state.changed_files)
     return draft.replace(
         version=draft.version or state.version,
-        published=draft.published or _format_timestamp(state.seconds),
+        published=draft.published or format_timestamp(state.seconds),
+        history_version=state.history_version,
         commit=state.commit,
         url=state.url,
     )
@@ -230,9 +261,7 @@ def _make_local_draft(
     return _complete_draft(draft, tree, skill, find_errors(tree, name))
 
 
-def _complete_draft(
-    draft: ReleaseDraft, tree: FileTree, skill: FetchedSkill, errors: list[str], default_version: str = ""
-) -> ReleaseDraft:
+def _complete_draft(draft: ReleaseDraft, tree: FileTree, skill: FetchedSkill, errors: list[str]) -> ReleaseDraft:
     """Return a draft with its version and dependencies, and errors for what an index cannot express."""
     if not is_skill_name(draft.name):
         errors = [*errors, f"`{sanitize(draft.name, 80)}` is not a valid skill name"]
@@ -241,7 +270,7 @@ def _complete_draft(
         *errors,
         *(f"its dependency `{name}` has a source of its own; an index allows only version ranges" for name in external),
     ]
-    version = skill.version.removeprefix("v") or default_version
+    version = skill.version.removeprefix("v")
     return draft.replace(tree=tree, version=version, errors=tuple(errors), dependencies=skill.dependencies)
 
 
@@ -252,8 +281,9 @@ def _publication_time(context: Context) -> str:
         return ""
     if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
         raise UsageError(f"SOURCE_DATE_EPOCH={sanitize(text, 40)} is not a number of seconds")
-    return _format_timestamp(int(text))
+    return format_timestamp(int(text))
 
 
-def _format_timestamp(seconds: int) -> str:
+def format_timestamp(seconds: int) -> str:
+    """Return a time in seconds since 1970 as documents have it (UTC, ISO 8601); empty for 0, which is unknown."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)) if seconds else ""

@@ -21,7 +21,7 @@ from skillpm.indexes.publish.oci_artifact import (
 )
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.publish import warn_uncommitted
-from skillpm.operations.publish_drafts import ReleaseDraft, find_version_error, read_drafts
+from skillpm.operations.publish_drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
 from skillpm.requirements.source import OciSource
 from skillpm.requirements.specifier import parse_specifier
 from skillpm.skillmd.skill import read_skill
@@ -111,7 +111,7 @@ def _read_releases(context: Context, request: PushRequest) -> list[_Release]:
     releases = []
     for draft in drafts:
         tag = destination.ref or version_tag(draft.version)
-        problem = "" if destination.ref else find_version_error(draft.version)
+        problem = "" if destination.ref else find_version_error(draft)
         if problem and draft.label not in problems:
             problems[draft.label] = problem
         if draft.tree is not None and draft.label not in problems:
@@ -120,7 +120,7 @@ def _read_releases(context: Context, request: PushRequest) -> list[_Release]:
     if problems:
         lines = [f"{sanitize(label)}: {problem}" for label, problem in sorted(problems.items())]
         hint = "run `skillpm validate` for all findings; nothing was pushed"
-        if any(problem == "no version" for problem in problems.values()):
+        if any(problem.startswith(NO_VERSION) for problem in problems.values()):
             hint = f"add `metadata: version:` to SKILL.md or pass --default-version; {hint}"
         raise RefusedError("cannot be pushed: " + "\n  ".join(lines[:MAX_LISTED]), hint=hint)
     _check_distinct(releases)

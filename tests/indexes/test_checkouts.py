@@ -1,10 +1,12 @@
 """Publishing from a git checkout: the time and the tag of its commit, and a warning about uncommitted changes."""
 
 import os
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from indexes.world import IndexPublisher
+from indexes.world import IndexConsumer, IndexPublisher
 from kit import make_skill, prefix_paths
 from kit.git import git, git_bytes
 
@@ -19,16 +21,23 @@ def checkout(publisher: IndexPublisher) -> Path:
     return publisher.work
 
 
-def commit(work: Path) -> None:
+def commit(work: Path, seconds: int = 1767225600) -> None:
     git("add", "skills", cwd=work)
-    git_bytes("commit", "-q", "-m", "Change", cwd=work, environment={"GIT_COMMITTER_DATE": "@1767225600 +0000"})
+    git_bytes("commit", "-q", "-m", "Change", cwd=work, environment={"GIT_COMMITTER_DATE": f"@{seconds} +0000"})
 
 
 def published(publisher: IndexPublisher, name: str) -> object:
     return publisher.read_json(f"skills/{name}.json")["versions"][0].get("published")
 
 
-def test_committed_skills_are_dated_by_the_checked_out_commit(publisher: IndexPublisher, checkout: Path) -> None:
+def is_now(published: object) -> bool:
+    return abs(datetime.fromisoformat(str(published)).timestamp() - time.time()) < 3600
+
+
+def test_committed_skills_are_dated_by_their_last_commit(publisher: IndexPublisher, checkout: Path) -> None:
+    publisher.write("skills/README.md", "Our skills.\n")
+    commit(checkout, 1770000000)
+
     assert publisher.build() == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 7 files written\n"
     assert [published(publisher, name) for name in ("pdf", "tdd")] == ["2026-01-01T00:00:00Z"] * 2
 
@@ -39,7 +48,42 @@ def test_source_date_epoch_overrides_the_time_of_the_commit(publisher: IndexPubl
     assert published(publisher, "pdf") == "2001-09-09T01:46:40Z"
 
 
-def test_uncommitted_changes_are_reported_and_not_dated(publisher: IndexPublisher, checkout: Path) -> None:
+def test_a_date_can_be_given_for_all_new_versions(publisher: IndexPublisher, checkout: Path) -> None:
+    publisher.build("--published", "2025-12-31T23:00:00-02:00")
+    publisher.write_draft("mail", "1.0.0")
+    publisher.build("--published", "2026-03-01", env={"SOURCE_DATE_EPOCH": "1000000000"})
+
+    dates = {name: published(publisher, name) for name in ("mail", "pdf")}
+    assert dates == {"mail": "2026-03-01T00:00:00Z", "pdf": "2026-01-01T01:00:00Z"}
+    wrong = publisher.run("index", "build", "skills", "--out", "other", "--published", "yesterday")
+    assert (wrong.code, wrong.stderr) == (
+        2,
+        "error: --published: `yesterday` is not a date or a timestamp\n"
+        "  hint: e.g. 2026-01-31 or 2026-01-31T12:00:00Z\n",
+    )
+    assert not publisher.exists("other")
+
+
+def test_without_git_a_version_is_as_old_as_its_first_build(publisher: IndexPublisher, tmp_path: Path) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    first = published(publisher, "pdf")
+    assert is_now(first)
+
+    again = publisher.build("--published", "2020-01-01")
+
+    assert again == "public: 1 skill, 1 version; nothing to write\n"
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=str(publisher.index_folder))
+    result = consumer.run("install", "pdf", "--exclude-newer", "30 days")
+    assert (result.code, result.error_output) == (
+        1,
+        "error: `pdf`: no version is old enough: 1.0.0 is younger than 30 days (exclude-newer)\n"
+        "  hint: if you trust 1.0.0, allow it with `--exclude-newer '0 days'`\n",
+    )
+
+
+def test_uncommitted_changes_are_reported_and_dated_by_the_build(publisher: IndexPublisher, checkout: Path) -> None:
     publisher.write_files(prefix_paths("skills/pdf", {"forms.md": "", "notes.md": "Old.\n", "sub/deep.md": "Deep.\n"}))
     os.symlink("notes.md", checkout / "skills/pdf/link.md")
     commit(checkout)
@@ -54,7 +98,8 @@ def test_uncommitted_changes_are_reported_and_not_dated(publisher: IndexPublishe
     warning = "warning: skills/pdf has uncommitted changes, which are %s: forms.md, new.md, notes.md, sub\n"
     assert warning % "published" in output
     assert packed.stderr == warning % "packed"
-    assert (published(publisher, "pdf"), published(publisher, "tdd")) == (None, "2026-01-01T00:00:00Z")
+    assert is_now(published(publisher, "pdf"))
+    assert published(publisher, "tdd") == "2026-01-01T00:00:00Z"
 
 
 def test_uncommitted_changes_of_many_skills_are_reported_in_one_line(publisher: IndexPublisher, checkout: Path) -> None:
@@ -71,11 +116,11 @@ def test_uncommitted_changes_of_many_skills_are_reported_in_one_line(publisher: 
     )
 
 
-def test_an_untracked_skill_is_published_without_a_date(publisher: IndexPublisher, checkout: Path) -> None:
+def test_an_untracked_skill_is_dated_by_the_build(publisher: IndexPublisher, checkout: Path) -> None:
     publisher.write_draft("mail", "1.0.0")
 
     assert "warning" not in publisher.build()
-    assert published(publisher, "mail") is None
+    assert is_now(published(publisher, "mail"))
 
 
 @pytest.mark.parametrize(
@@ -160,4 +205,4 @@ def test_a_repository_that_cannot_be_read_changes_nothing(
     publisher.write_files({"skills/pdf/new.md": "New.\n"})
 
     assert publisher.build(env=env) == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 7 files written\n"
-    assert published(publisher, "pdf") is None
+    assert is_now(published(publisher, "pdf"))

@@ -14,6 +14,7 @@ from kit import make_skill, prefix_paths
 from skillpm.locks import hold_lock
 
 SCHEMAS = Path(__file__).parents[2] / "registry-schema"
+DATED = ("--published", "2026-01-01")
 SITE = ".well-known/agent-skills/index.json"
 
 
@@ -173,11 +174,11 @@ def test_the_order_of_builds_does_not_change_the_index(publisher: IndexPublisher
     other = IndexPublisher(tmp_path / "other")
     publisher.write_draft("pdf", "1.0.0")
     publisher.write_draft("tdd", "1.0.0")
-    publisher.build()
+    publisher.build(*DATED)
     other.write_draft("tdd", "1.0.0")
-    other.build()
+    other.build(*DATED)
     other.write_draft("pdf", "1.0.0")
-    other.build()
+    other.build(*DATED)
 
     assert {path: entry.content for path, entry in publisher.snapshot("public").items()} == {
         path: entry.content for path, entry in other.snapshot("public").items()
@@ -222,8 +223,8 @@ def test_a_published_version_never_changes(publisher: IndexPublisher) -> None:
         "`pdf` 1.0.0 is already published with other content: SKILL.md changed, notes.md new in skills/pdf"
     )
     assert error["hint"] == (
-        "a published version never changes: increase the version, or build into an empty folder if the index is not in "
-        "use yet; nothing was written"
+        "a published version never changes: increase the version, pass --skip-invalid to publish the others, or build "
+        "into an empty folder if the index is not in use yet; nothing was written"
     )
     assert publisher.snapshot("public") == before
 
@@ -344,8 +345,8 @@ def test_a_long_list_of_warnings_is_shortened_without_verbose(publisher: IndexPu
 def test_an_archive_is_published_like_its_folder(publisher: IndexPublisher, tmp_path: Path) -> None:
     publisher.write_draft("pdf", "1.0.0")
     publisher.run("pack", "skills/pdf", check=True)
-    publisher.run("index", "build", "pdf-1.0.0.tar.gz", "--out", "of-archive", "--name", "acme", check=True)
-    publisher.build()
+    publisher.run("index", "build", "pdf-1.0.0.tar.gz", "--out", "of-archive", "--name", "acme", *DATED, check=True)
+    publisher.build(*DATED)
 
     assert publisher.snapshot("of-archive/skills") == publisher.snapshot("public/skills")
     assert publisher.snapshot("of-archive/archives") == publisher.snapshot("public/archives")

@@ -8,13 +8,15 @@ import pytest
 from indexes.world import IndexConsumer, IndexPublisher, serve_index
 from kit import GitServer, Response
 
+DATED = ("--published", "2026-01-01")
+
 
 @pytest.fixture
 def published(publisher: IndexPublisher, server: GitServer) -> str:
     """The URL of an index with `pdf` 1.0.0, of which the publisher has no copy; `pdf` 2.0.0 is its new source."""
     publisher.write_draft("pdf", "1.0.0")
     publisher.write_draft("docx", "1.0.0")
-    publisher.build()
+    publisher.build(*DATED)
     serve_index(server, publisher.index_folder, "/skills")
     shutil.rmtree(publisher.index_folder)
     publisher.write_draft("pdf", "2.0.0", body="Do it better.\n")
@@ -40,14 +42,14 @@ def test_two_stateless_builds_keep_locked_consumers_in_sync(
 
 
 def test_it_is_what_a_build_with_memory_makes(publisher: IndexPublisher, published: str) -> None:
-    publisher.build("--onto", published)
+    publisher.build("--onto", published, *DATED)
     stateless = publisher.snapshot("public")
     shutil.rmtree(publisher.index_folder)
     publisher.write_draft("pdf", "1.0.0")
-    publisher.build()
+    publisher.build(*DATED)
     publisher.write_draft("pdf", "2.0.0", body="Do it better.\n")
 
-    publisher.build()
+    publisher.build(*DATED)
 
     assert publisher.snapshot("public") == stateless
 

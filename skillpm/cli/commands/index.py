@@ -14,7 +14,7 @@ from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_fetchers import check_index
-from skillpm.operations.publish import build_index, open_index_writer
+from skillpm.operations.publish import BuildOptions, build_index, open_index_writer
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR
 
@@ -48,20 +48,30 @@ Examples:
 @click.option("--onto", metavar="URL", default="", help="Add to the index published there; DIR must be empty.")
 @click.option("--name", metavar="NAME", default="", help="The name of the index.")
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
+@click.option(
+    "--version-from-commits",
+    is_flag=True,
+    help="Give skills that declare no version the day of their last commit.",
+)
+@click.option("--published", metavar="DATE", default="", help="The date of all new versions.")
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Do not write catalog.html, the HTML catalog.")
 @lock_timeout_option
 @output_options
-def build_command(
-    call: Invocation, sources: tuple[str, ...], out: str, onto: str, name: str, default_version: str
-) -> None:
+def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: str) -> None:
     """Add skills to an index. Published versions never change."""
-    _check_utf8("--name", name)
-    page = not call.flags["no_catalog"]
+    flags = call.flags
+    _check_utf8("--name", flags["name"])
+    options = BuildOptions(
+        name=flags["name"],
+        default_version=flags["default_version"],
+        versions_from_commits=flags["version_from_commits"],
+        published=flags["published"],
+        skip_invalid=flags["skip_invalid"],
+    )
+    page = not flags["no_catalog"]
     with open_index_writer(call.context, out, page=page, onto=onto, sources=sources) as writer:
-        result = build_index(
-            call.context, sources, writer, name=name, version=default_version, skip_invalid=call.flags["skip_invalid"]
-        )
+        result = build_index(call.context, sources, writer, options)
     _print_result(call, result, out)
 
 

@@ -178,11 +178,15 @@ class GitFetcher:
 
         return self.repositories.run_each({key: source.url}, work)[key]
 
-    def read_tagged_releases(self, source: GitSource, handle_release: ReleaseHandler) -> None:
+    def read_tagged_releases(
+        self, source: GitSource, handle_release: ReleaseHandler, *, with_history: bool = False
+    ) -> None:
         """Pass every tagged release of a source's skills to `handle_release`; all again if the cache was damaged."""
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, None]:
-            read_tagged_releases(repository, source, self.settings, self.reporter, handle_release)
+            read_tagged_releases(
+                repository, source, self.settings, self.reporter, handle_release, with_history=with_history
+            )
             return {}
 
         self.repositories.run_each({SkillName(source.url): source.url}, work)

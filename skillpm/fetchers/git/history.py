@@ -1,17 +1,19 @@
-"""Search the history of a repository: for the commit with a known tree, and for commit dates.
+"""Search the history of a repository: for the commit with a known tree, commit dates, and when folders changed.
 
 With `exclude-newer`, a branch stands at the newest commit that is old enough (docs/adr/0041-cooldown-on-branches.md).
 """
 
 import os
+import posixpath
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 
-from skillpm.core.git_syntax import abbreviate_url
+from skillpm.core.git_syntax import abbreviate_url, is_commit
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
+from skillpm.core.values import Value
 from skillpm.errors import OfflineError, RefusedError
 from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.git.errors import GitFailed, translate_error
@@ -20,6 +22,7 @@ from skillpm.fetchers.git.repository_cache import create_repository
 from skillpm.files import remove_tree, translate_os_errors
 
 MAX_COMMITS = 5_000
+END_OF_TIME = 253402300799  # the end of the year 9999, in seconds since 1970
 INFINITE_DEPTH = 2_147_483_647  # git defines this value as "the complete history"
 
 
@@ -39,6 +42,98 @@ def find_commit_with_tree(repository: Repository, ref: str, path: str, tree: str
     names = {f"{commit}:{'' if path == '.' else path}": commit for commit in commits}
     ids = repository.reader.read_ids(names)
     return next((commit for name, commit in names.items() if ids[name] == tree), "")
+
+
+MAX_LOGGED_COMMITS = 50_000
+# A repository's own configuration must neither change the format nor start a program or read a device.
+LOG_SETTINGS = ("log.showSignature=false", "log.follow=false", "log.showRoot=true", "diff.orderFile=/dev/null")
+LOG_COMMAND = (
+    "log", f"--max-count={MAX_LOGGED_COMMITS}", "--first-parent", "--diff-merges=first-parent", "--no-renames",
+    "--name-only", "-z", "--format=%x01%ct %H",
+)  # fmt: skip
+HEADER = lazy_pattern(rb"\x01(-?[0-9]{1,19}) ([0-9a-f]{40,64})")
+
+
+class FolderChange(Value):
+    """The last commit that changed a folder, and the version that follows from it.
+
+    The version is the day (UTC) of that commit, `2026.11.25`; the second change of a day is `2026.11.25.1`
+    (docs/adr/0049-versions-from-commits.md).
+    """
+
+    commit: str
+    seconds: int
+    version: str
+
+
+def read_folder_changes(
+    repository: Repository, ref: str, commit: str, paths: Collection[str]
+) -> dict[str, FolderChange]:
+    """Return the last change of each of these folders at a commit, to which a ref points.
+
+    Fetches all commits and trees of the ref, but no file contents.
+    """
+    if repository.context.settings.offline:
+        raise OfflineError([f"{repository.url} with its history"])
+    try:
+        options = [f"--depth={INFINITE_DEPTH}", "--filter=blob:none"]
+        if is_commit(ref):
+            repository.fetch(options, ids=[ref])
+        else:
+            repository.fetch(options, [f"+{ref}:{cached_ref(ref)}"])
+        settings = [word for setting in LOG_SETTINGS for word in ("-c", setting)]
+        log = repository.read_log([*settings, *LOG_COMMAND, commit, "--", posixpath.commonpath(paths) or "."])
+    except GitFailed as failed:
+        raise translate_error(failed, repository.url) from failed
+    return read_folder_log(log, paths)
+
+
+def read_folder_log(log: bytes, folders: Collection[str]) -> dict[str, FolderChange]:
+    """Return the last change of each folder (`.` for the root), given what git prints for `LOG_COMMAND`."""
+    commits: dict[str, list[tuple[str, int]]] = {}
+    wanted = {b"" if folder == "." else folder.encode(errors="surrogateescape"): folder for folder in folders}
+    for commit, seconds, paths in _read_commits(log):
+        touched = {parent for path in paths for parent in _parents(path)} | ({b""} if paths else set())
+        for folder in touched & wanted.keys():
+            commits.setdefault(wanted[folder], []).append((commit, seconds))
+    return {
+        folder: FolderChange(
+            commit=items[0][0], seconds=items[0][1], version=_find_version([seconds for _, seconds in items])
+        )
+        for folder, items in commits.items()
+    }
+
+
+def _read_commits(log: bytes) -> Iterator[tuple[str, int, list[bytes]]]:
+    commit, seconds, paths = "", 0, list[bytes]()
+    for part in log.split(b"\0"):
+        if header := HEADER.fullmatch(part):
+            if commit:
+                yield commit, seconds, paths
+            commit, seconds, paths = header[2].decode(), min(max(int(header[1]), 0), END_OF_TIME), []
+        elif part:
+            paths.append(part.removeprefix(b"\n"))  # the first one of a commit
+    if commit:
+        yield commit, seconds, paths
+
+
+def _parents(path: bytes) -> Iterator[bytes]:
+    while slash := path.rpartition(b"/")[0]:
+        yield slash
+        path = slash
+
+
+def _find_version(times: Sequence[int]) -> str:
+    """Return the version of the newest of some commits, given their times, newest first.
+
+    The day never decreases, whatever clocks and rebases did to the dates: newer content has the higher version.
+    """
+    day, count = (0, 0, 0), 0
+    for seconds in reversed(times):
+        own = time.gmtime(seconds)[:3]
+        count = count + 1 if own <= day else 0
+        day = max(day, own)
+    return ".".join(str(number) for number in (*day, *([count] if count else [])))
 
 
 PARENT_LINE = lazy_pattern(rb"tree [0-9a-f]+\nparent ([0-9a-f]{40,64})\n")
@@ -66,8 +161,8 @@ def read_tag_dates(repository: Repository, tags: Collection[str]) -> Mapping[str
 
 def format_time(seconds: int) -> str:
     """Return a time in seconds since 1970 as text that sorts (UTC, ISO 8601)."""
-    # Capped at the end of the year 9999: with five digits, dates would no longer sort as text.
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(seconds, 253402300799)))
+    # Capped: with five digits in the year, dates would no longer sort as text.
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(seconds, END_OF_TIME)))
 
 
 def read_first_parent(repository: Repository, commit: str) -> str:

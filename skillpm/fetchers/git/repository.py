@@ -139,6 +139,11 @@ class Repository:
         args = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
         return self.context.processes.run(args, self._environment, self.context.folder).decode().split()
 
+    def read_log(self, words: Sequence[str]) -> bytes:
+        """Return what a `git log` with these options and arguments prints of the cache; no network."""
+        args = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
+        return self.context.processes.run(args, self._environment, self.context.folder)
+
     def find_remote_refs(self, names: Sequence[str]) -> dict[str, str]:
         """Return which of these branches and tags the server (offline: the cache) has: full name -> object id."""
         if self.context.settings.offline:

@@ -19,7 +19,7 @@ from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing, read_cache_state
-from skillpm.fetchers.git.history import read_commit_times
+from skillpm.fetchers.git.history import FolderChange, read_commit_times, read_folder_changes
 from skillpm.fetchers.git.refs import resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.skill_finder import SkillLocation, find_all_skills
@@ -39,7 +39,8 @@ class TaggedRelease(Value):
     """A version of a skill: the name of its folder, its metadata and files, or the `fault` that makes it unusable.
 
     `is_current`: no newer tag with the same name exists. `rank`: position among the tags, the newest first.
-    `seconds`: the commit's date since 1970, 0 if unknown.
+    `seconds`: the commit's date since 1970, 0 if unknown. `history_version`: what follows from the history of a branch,
+    if that was asked for.
     """
 
     folder: str
@@ -47,6 +48,7 @@ class TaggedRelease(Value):
     is_current: bool
     rank: int
     seconds: int = 0
+    history_version: str = ""
     skill: FetchedSkill | None = None
     tree: FileTree | None = None
     fault: str = ""
@@ -74,12 +76,18 @@ ReleaseHandler = Callable[[TaggedRelease], None]
 
 
 def read_tagged_releases(
-    repository: Repository, source: GitSource, settings: Settings, reporter: Reporter, handle_release: ReleaseHandler
+    repository: Repository,
+    source: GitSource,
+    settings: Settings,
+    reporter: Reporter,
+    handle_release: ReleaseHandler,
+    *,
+    with_history: bool = False,
 ) -> None:
     """Pass every tagged version of a source's skills to `handle_release`, with checked files.
 
-    Versions with the same content follow each other, with the same `FileTree`. Raises `NotFoundError` if there are
-    none.
+    `with_history` dates the skills of a branch by their own last commits. Versions with the same content follow each
+    other, with the same `FileTree`. Raises `NotFoundError` if there are none.
     """
     refs = _list_refs(repository, source, reporter)
     commits = repository.resolve_commits([ref.name for ref in refs])
@@ -90,6 +98,9 @@ def read_tagged_releases(
     if not locations:
         raise NotFoundError(f"{repository.url} has no skills in any of its versions")
     seconds = read_commit_times(repository, {commits[ref.name][0] for ref in refs})
+    changes = (
+        _read_changes(repository, [item for items in locations.values() for item in items]) if with_history else {}
+    )
     tagged_names = {ref.skill_name for ref in refs if ref.skill_name}
     folders = [
         WantedFolder(
@@ -102,8 +113,11 @@ def read_tagged_releases(
         for folder, tree, fault in _read_trees(repository, batch, settings.limits, reporter):
             for location in locations[folder.tree]:
                 release = _build_release(repository, location, folder, tree, fault, reporter)
+                release = release.replace(seconds=seconds.get(location.commit, 0))
+                if change := changes.get((location.commit, location.path)):
+                    release = release.replace(seconds=change.seconds, history_version=change.version)
                 if _belongs_to_skill(release, location, tagged_names):
-                    handle_release(release.replace(seconds=seconds.get(location.commit, 0)))
+                    handle_release(release)
 
 
 def _list_refs(repository: Repository, source: GitSource, reporter: Reporter) -> list[_Ref]:
@@ -157,6 +171,19 @@ def _find_locations(
             skill.tree,
             _Location(path=skill.path, ref=ref, commit=commit[0], duplicate_path=others[0] if others else ""),
         )
+
+
+def _read_changes(repository: Repository, locations: Sequence[_Location]) -> dict[tuple[str, str], FolderChange]:
+    """Return the last change of each folder that is at no version tag, by commit and path."""
+    changes: dict[tuple[str, str], FolderChange] = {}
+    by_ref: dict[tuple[str, str], list[str]] = {}
+    for location in locations:
+        if location.ref.skill_name is None:
+            by_ref.setdefault((location.ref.name, location.commit), []).append(location.path)
+    for (ref, commit), paths in by_ref.items():
+        found = read_folder_changes(repository, ref, commit, paths)
+        changes |= {(commit, path): change for path, change in found.items()}
+    return changes
 
 
 def _read_trees(

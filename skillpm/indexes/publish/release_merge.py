@@ -30,6 +30,8 @@ class NewRelease(Value):
     # UTC, ISO 8601; empty if unknown.
     published: str = ""
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
+    # The version is the day of a commit, and says nothing if the content is that of the newest published version.
+    is_from_history: bool = False
 
 
 def find_errors(tree: FileTree, folder: str) -> list[str]:
@@ -73,6 +75,8 @@ class MergedReleases:
     def add(self, new_release: NewRelease) -> None:
         """Add a release. One that is already published with the same content is ignored."""
         versions = self._releases.setdefault(new_release.name, [])
+        if new_release.is_from_history and versions and newest_first(versions)[0].digest == new_release.tree.digest:
+            return
         same = (release for release in versions if is_same_version(release.version, new_release.version))
         if existing := next(same, None):
             if existing.digest != new_release.tree.digest:
@@ -98,28 +102,34 @@ class MergedReleases:
     def merge(self) -> dict[SkillName, SkillReleases]:
         """Return the releases of each skill. Raises `RefusedError` for an existing version with other content."""
         if self._conflicts:
-            raise self._conflict_error(*self._conflicts[0])
+            message, hint = self._describe_conflict(*self._conflicts[0])
+            more = f"; and {len(self._conflicts) - 1} more" if len(self._conflicts) > 1 else ""
+            raise RefusedError(f"{message}{more}", hint=f"{hint}; nothing was written")
         return {
             name: SkillReleases(name=name, versions=newest_first(self._releases[name]))
             for name in sorted(self._releases)
             if self._releases[name]
         }
 
-    def _conflict_error(self, new_release: NewRelease, existing: Release) -> RefusedError:
-        more = f"; and {len(self._conflicts) - 1} more" if len(self._conflicts) > 1 else ""
+    def drop_conflicts(self) -> list[tuple[NewRelease, str]]:
+        """Leave out the releases that conflict with published ones, which stay; return them with the reason."""
+        old = [pair for pair in self._conflicts if (pair[0].name, pair[1].version) not in self._origins]
+        self._conflicts = [pair for pair in self._conflicts if pair not in old]
+        return [(new, self._describe_conflict(new, existing)[0]) for new, existing in old]
+
+    def _describe_conflict(self, new_release: NewRelease, existing: Release) -> tuple[str, str]:
+        """Return message and hint."""
         other = self._origins.get((new_release.name, existing.version))
         if other is not None:
-            return RefusedError(
-                f"`{new_release.name}` {existing.version} has different content in two places: "
-                f"{sanitize(other)} and {sanitize(new_release.origin)}{more}",
-                hint="remove one of them, or change its name or version; nothing was written",
-            )
-        return RefusedError(
-            f"`{new_release.name}` {existing.version} is already published with other content: "
-            f"{self._describe_difference(new_release, existing)} in {sanitize(new_release.origin)}{more}",
-            hint="a published version never changes: increase the version, or build into an empty folder if the index "
-            "is not in use yet; nothing was written",
+            places = f"{sanitize(other)} and {sanitize(new_release.origin)}"
+            message = f"`{new_release.name}` {existing.version} has different content in two places: {places}"
+            return message, "remove one of them, or change its name or version"
+        difference = f"{self._describe_difference(new_release, existing)} in {sanitize(new_release.origin)}"
+        hint = (
+            "a published version never changes: increase the version, pass --skip-invalid to publish the others, or "
+            "build into an empty folder if the index is not in use yet"
         )
+        return f"`{new_release.name}` {existing.version} is already published with other content: {difference}", hint
 
     def _describe_difference(self, new_release: NewRelease, existing: Release) -> str:
         """Return the names of the files that differ; the digests if the archive cannot be read here."""
