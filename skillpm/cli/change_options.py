@@ -12,6 +12,7 @@ from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
+from skillpm.operations.pipeline.plan import GateOptions
 
 
 class NumberParam(click.ParamType[float]):
@@ -62,8 +63,17 @@ change_options = combine_options(
     click.option("--force", is_flag=True, help="Replace or remove conflicting files, after backing them up."),
     lock_timeout_option,
 )
+# For commands that install or use new content.
+allow_option = click.option(
+    "--allow",
+    "allowed_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Do not refuse new content because of this rule of the audit, this time (repeatable).",
+)
 # For commands that install new content.
 merge_options = combine_options(
+    allow_option,
     click.option("--merge", is_flag=True, help="Merge your edits into new content, and stop where they overlap."),
     click.option("--conflicts", is_flag=True, help="With --merge, write conflict marks where they overlap."),
 )
@@ -98,4 +108,5 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
         dry_run=flags.get("dry_run", False),
         allows_whole_repositories=flags.get("yes", False),
         groups=flags.get("groups", ()),
+        gate=GateOptions(allow=flags.get("allowed_rules", ())),
     )

@@ -1,7 +1,9 @@
 """`[audit] block = ["widens"]`: a version that may do more than the installed one is refused, and nothing changes."""
 
+import json
+
 import pytest
-from commands.scene import CommandSandbox
+from commands.scene import CommandSandbox, expected_output
 from kit import Repository, make_skill, prefix_paths
 
 CONFIG = '[audit]\nblock = ["widens"]\n'
@@ -21,28 +23,35 @@ def configure(sandbox: CommandSandbox, text: str) -> None:
     (sandbox.home / ".config/skillpm/config.toml").write_text(text)
 
 
-def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox) -> None:
+def look(upstream: Repository) -> str:
+    """Return the hint how to look at the new version, and how to accept it."""
+    spec = f"git+URL@{upstream.resolve('main')}#subdirectory=skills/docx"
+    return (
+        f"`skillpm audit '{spec}'` shows what it contains; to accept it, add `--allow widens`, or approve it with "
+        "`skillpm review`"
+    )
+
+
+def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox, upstream: Repository) -> None:
     configure(outdated, CONFIG)
     before = outdated.full_snapshot
 
-    result = outdated.run("update")
-
-    assert (result.code, result.stdout) == (1, "")
-    assert result.error_output == (
-        "error: `docx` is refused for 2 reasons\n"
-        "  docx: widens: may now use tools without asking: Bash(*)\n"
-        "  docx: widens: may now run programs of its own: get.sh\n"
-        "  hint: nothing was changed\n"
-    )
+    assert outdated.output("update") == expected_output(f"""\
+! error: `docx` is refused for 2 reasons
+!   docx: widens: may now use tools without asking: Bash(*)
+!   docx: widens: may now run programs of its own: get.sh
+!   hint: nothing was changed; {look(upstream)}
+[1]
+""")
     assert outdated.full_snapshot == before
 
 
-def test_json_has_a_problem_for_each(outdated: CommandSandbox) -> None:
+def test_json_has_a_problem_for_each(outdated: CommandSandbox, upstream: Repository) -> None:
     configure(outdated, CONFIG)
 
-    error = outdated.run("update", "docx", "--json").json["error"]
+    error = json.loads(outdated.add_placeholders(outdated.run("update", "docx", "--json").stdout))["error"]
 
-    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": ""}
+    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": look(upstream)}
     assert (error["code"], error["skills"]) == ("not-trusted", ["docx"])
     assert error["problems"] == [
         {**problem, "message": "may now use tools without asking: Bash(*)"},
@@ -102,3 +111,20 @@ def test_a_warning_does_not_refuse(outdated: CommandSandbox) -> None:
     result = outdated.run("update", check=True)
 
     assert "warning: docx: widens: may now run programs of its own: get.sh\n" in result.error_output
+
+
+def test_it_is_accepted_for_one_command(outdated: CommandSandbox) -> None:
+    configure(outdated, CONFIG)
+
+    outdated.run("update", "--allow", "widens", check=True)
+
+    assert outdated.exists(".agent-skills/docx/get.sh")
+
+
+def test_an_exception_accepts_this_content(outdated: CommandSandbox) -> None:
+    outdated.run("lock", "--upgrade", check=True)
+    digest = outdated.read_json("skills.lock")["skills"]["docx"]["digest"]
+    allow = f'[[audit.allow]]\nskill = "docx"\nrule = "widens"\ndigest = "{digest}"\nreason = "read"\n'
+    configure(outdated, CONFIG + allow)
+
+    outdated.run("sync", check=True)

@@ -6,13 +6,14 @@ import sys
 
 import click
 
-from skillpm.cli.change_options import exclude_newer_option, fetch_options
+from skillpm.cli.change_options import allow_option, exclude_newer_option, fetch_options
 from skillpm.cli.options import Invocation
 from skillpm.cli.prompts import yes_option
 from skillpm.cli.serve_options import find_ask, loaded_to_json, mode_option, profile_option, style_option
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.install.request import InstallRequest
+from skillpm.operations.pipeline.plan import GateOptions
 from skillpm.operations.serve import Viewer
 from skillpm.operations.use import UsedSkill, UseOptions, use
 
@@ -41,6 +42,7 @@ Examples:
 @exclude_newer_option
 @yes_option
 @profile_option
+@allow_option
 @fetch_options
 def command(call: Invocation, spec: str, arguments: tuple[str, ...], command_line: str | None) -> int:
     """Print a skill as an agent receives it, without installing it.
@@ -58,6 +60,7 @@ def command(call: Invocation, spec: str, arguments: tuple[str, ...], command_lin
         arguments=arguments or None,
         ask=find_ask(call),
         allows_whole_repositories=flags["yes"],
+        gate=GateOptions(allow=flags["allowed_rules"]),
     )
     request = InstallRequest(specs=(spec,), skills=(skill,) if skill else ())
     try:

@@ -1,0 +1,123 @@
+"""The check of the audit: findings that block or warn, exceptions to them, and the findings of other scanners."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from shlex import quote
+
+from skillpm.audit.finding import SEVERITIES, AuditFinding
+from skillpm.audit.rules import RULES
+from skillpm.core.suggestions import list_some, suggestion_hint
+from skillpm.core.text import sanitize
+from skillpm.errors import DocumentError
+from skillpm.formats.pin import describe_pin
+from skillpm.formats.trust.audit_settings import ALL_RULES, WIDENS, AuditException, AuditScanner
+from skillpm.formats.trust.sarif import ScannerFinding
+from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
+from skillpm.operations.audit.verdicts import read_or_audit
+from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
+
+# More skills with warnings than this share one line.
+MAX_WARNED = 5
+MAX_RULES_NAMED = 6
+Finding = AuditFinding | ScannerFinding
+
+
+def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
+    """Yield the findings that block, and report the others: at most one line a skill."""
+    check_rule_names(request)
+    warned: dict[str, Sequence[Finding]] = {}
+    for skill in request.incoming:
+        findings: list[Finding] = [*read_or_audit(request.context, skill.tree, skill.digest)]
+        for scanner in request.audit.scanners.values():
+            try:
+                findings += _scan(request, scanner, skill)
+            except ScannerFailed as error:
+                yield Problem(skill=skill.name, kind="audit", rule=scanner.name, message=error.message)
+        blocking = [each for each in findings if is_blocking(request, skill, each)]
+        yield from (_to_problem(skill, each) for each in blocking)
+        known = _known_rules(request, skill)
+        others = [each for each in findings if request.audit.warns(each.rule, each.severity) and each.rule not in known]
+        if others and not blocking:
+            warned[skill.name] = others
+    _warn(request, warned)
+
+
+def check_rule_names(request: GateRequest) -> None:
+    """Raise `DocumentError` for a rule that does not exist: misspelled, it would block nothing."""
+    known = {*RULES, *SEVERITIES, ALL_RULES, WIDENS}
+    for rule in (*request.audit.block, *request.audit.warn, *request.options.allow):
+        scanner, is_foreign, _ = rule.partition("/")
+        if rule not in known and not (is_foreign and scanner in request.audit.scanners):
+            hint = suggestion_hint(rule, known, "`skillpm audit --help` names the rules")
+            raise DocumentError(f"the audit has no rule `{sanitize(rule, 80)}`", hint=hint, where="audit")
+
+
+def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) -> bool:
+    """Return whether a finding refuses a skill: a rule blocks it, and nobody has made an exception."""
+    is_blocked = request.audit.blocks(finding.rule, finding.severity)
+    return is_blocked and finding.rule not in request.options.allow and not is_excepted(request, skill, finding.rule)
+
+
+def is_excepted(request: GateRequest, skill: IncomingSkill, rule: str) -> bool:
+    """Return whether an exception covers a rule in this content; one that has ended is reported."""
+    found = [each for each in request.audit.allow if each.covers(skill.name, rule, skill.digest)]
+    valid = [each for each in found if not each.is_expired(request.today)]
+    if not valid:
+        _report_expired(request, found)
+    return bool(valid)
+
+
+def _report_expired(request: GateRequest, exceptions: Iterable[AuditException]) -> None:
+    for each in exceptions:
+        request.context.reporter.warn(
+            f"{each.where}: the exception for `{each.skill}` ({each.rule}) ended on {each.until}, and no longer applies"
+        )
+
+
+def look_hint(skill: IncomingSkill) -> str:
+    """Return the command that shows all findings of content that is not installed."""
+    return f"`skillpm audit {quote(sanitize(describe_pin(skill.locked.pin), 400))}` shows what it contains"
+
+
+def _to_problem(skill: IncomingSkill, finding: Finding) -> Problem:
+    place = f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
+    return Problem(
+        skill=skill.name,
+        kind="audit",
+        rule=finding.rule,
+        message=finding.message,
+        where=place,
+        hint=f"{look_hint(skill)}; to install it all the same, add `--allow {finding.rule}`, or an exception",
+    )
+
+
+def _scan(request: GateRequest, scanner: AuditScanner, skill: IncomingSkill) -> list[Finding]:
+    """Return the findings of a scanner, with the scanner's name before the rule."""
+    settings = request.context.settings
+    found = run_scanner(scanner, skill.name, skill.tree, settings.cache_dir, settings.environ)
+    return [each.replace(rule=f"{scanner.name}/{each.rule}") for each in found]
+
+
+def _known_rules(request: GateRequest, skill: IncomingSkill) -> set[str]:
+    """Return the rules that found something in the installed version: a warning about them is no news."""
+    if skill.old is None or skill.old.digest is None or skill.before is None:
+        return set()
+    return {finding.rule for finding in read_or_audit(request.context, skill.before, skill.old.digest)}
+
+
+def _warn(request: GateRequest, warned: dict[str, Sequence[Finding]]) -> None:
+    warn = request.context.reporter.warn
+    if len(warned) > MAX_WARNED:
+        rules = _count_rules([each for findings in warned.values() for each in findings])
+        warn(f"audit: findings in {len(warned)} skills: {rules}; `{request.scope.command('audit')}` shows them")
+        return
+    for name, findings in warned.items():
+        warn(f"{name}: audit: {_count_rules(findings)}; `{request.scope.command('audit', name)}` shows them")
+
+
+def _count_rules(findings: Sequence[Finding]) -> str:
+    """Return the rules with the number of their findings, the most frequent first."""
+    counts: dict[str, int] = {}
+    for finding in findings:
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return list_some([f"{rule} ({count})" if count > 1 else rule for rule, count in ordered], MAX_RULES_NAMED)
