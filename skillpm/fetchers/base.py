@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from skillpm.core.digest import Digest, content_hash
-from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -61,8 +60,8 @@ class VersionLister(Protocol):
 class IndexQueries(Protocol):
     """The additional queries of the fetcher for indexes."""
 
-    def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Return the newest version in the indexes, empty if it has no number; None for an unknown name."""
+    def contains(self, source: IndexSource) -> bool:
+        """Return whether an index has a skill."""
 
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL; None if it is not an index."""

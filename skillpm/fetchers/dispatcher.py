@@ -9,7 +9,6 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from skillpm.core.digest import Digest
-from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING
@@ -237,10 +236,10 @@ class FetcherDispatcher:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
         return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)
 
-    def find_in_index(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Return the newest version of a skill that the user named, before the cutoff; None if no index has it."""
+    def is_in_index(self, source: IndexSource) -> bool:
+        """Return whether an index has a skill that the user named."""
         self.name_sources([source])
-        return cast("IndexQueries", self._fetcher("index")).find_newest(source, cutoff)
+        return cast("IndexQueries", self._fetcher("index")).contains(source)
 
     def list_index_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL of the user; None if it is not an index."""

@@ -10,6 +10,7 @@ from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
 from skillpm.requirements.inherited_sites import inherit_site
+from skillpm.requirements.manifest_requirements import requirement_values
 from skillpm.requirements.source import IndexSource, Source
 from skillpm.resolver.dependency_limits import DependencyLimits
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
@@ -23,6 +24,8 @@ class ResolutionRequest(Value):
     # Those of the members of a workspace, by folder.
     members: Mapping[str, Mapping[SkillName, Source]] = EMPTY_MAPPING
     overrides: Mapping[SkillName, Source] = EMPTY_MAPPING
+    # The requirements among them that are not in a manifest yet, each with the folder of its manifest.
+    added: Collection[tuple[str, SkillName]] = ()
     # Names whose locked version is ignored.
     upgrade: Collection[SkillName] = ()
     # Local folders that are not read again, but kept as they are locked.
@@ -38,6 +41,14 @@ class ResolutionRequest(Value):
         manifests = {"": self.requirements, **self.members}
         rows = [(name, folder, source) for folder, each in manifests.items() for name, source in each.items()]
         return [(folder, name, source) for name, folder, source in sorted(rows, key=lambda row: row[:2])]
+
+    def record(self, lockfile: Lockfile) -> Lockfile:
+        """Return a lockfile with these requirements and overrides."""
+        return lockfile.replace(
+            requirements=requirement_values(self.requirements),
+            members={folder: requirement_values(each) for folder, each in self.members.items()},
+            overrides=requirement_values(self.overrides),
+        )
 
 
 class ExcludedCandidate(Value):
@@ -95,7 +106,11 @@ class CandidateSet:
         key = (name, source, folder)
         if key not in self._requirements:
             self._requirements[key] = Requirement(
-                name, source, allows_prereleases=name in self._prerelease_names, folder=folder
+                name,
+                source,
+                allows_prereleases=name in self._prerelease_names,
+                folder=folder,
+                is_new=(folder, name) in self.request.added,
             )
         return self._requirements[key]
 

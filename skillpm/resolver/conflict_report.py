@@ -113,7 +113,7 @@ def _constraint_message(
 ) -> str:
     required = f"`{name}`{describe_source(requirement.source)}"
     if requirer is None:
-        return f"{requirement.manifest} requires {required}"
+        return f"{requirement.requirer} {required}"
     versions = format_versions(candidates)
     verb = "requires" if len({candidate.version for candidate in candidates}) == 1 else "require"
     reason = _inclusion_reason(requirer, first_causes)
@@ -126,7 +126,7 @@ def _inclusion_reason(name: SkillName, first_causes: FirstCauses) -> str:
     if parent is not None:
         return f" (required by `{parent.name}`)"
     source = describe_source(requirement.source)
-    return f" ({requirement.manifest} requires `{name}`{source})" if source else ""
+    return f" ({requirement.requirer} `{name}`{source})" if source else ""
 
 
 def _conflict_summary(name: SkillName, constraints: Constraints, candidate_set: CandidateSet) -> str:
@@ -158,7 +158,8 @@ def _unknown_skill_error(
 
 def _manifest_location(groups: Iterable[Constraints]) -> str:
     """Return the key of the first conflicting requirement in the manifest, which the user can edit; or empty."""
-    requirements = (requirement for rows in groups for requirer, requirement in rows if requirer is None)
+    roots = (requirement for rows in groups for requirer, requirement in rows if requirer is None)
+    requirements = (requirement for requirement in roots if not requirement.is_new)
     return next((f"{requirement.manifest}: skills.{requirement.name}" for requirement in requirements), "")
 
 
@@ -174,12 +175,15 @@ def _conflict_hint(
     requirers = {requirer for rows in constraints.values() for requirer, _ in rows}
     constrained = sorted(requirer for requirer in requirers if requirer and _is_constrained(first_causes[requirer]))
     if None in requirers:
-        manifests = {it.manifest for rows in constraints.values() for requirer, it in rows if requirer is None}
-        place = "one of these manifests" if len(manifests) > 1 else manifests.pop()
-        advice = f"{'use the other source' if has_two_sources else 'require another version'} in {place}, or "
+        roots = [it for rows in constraints.values() for requirer, it in rows if requirer is None]
+        manifests = {it.manifest for it in roots if not it.is_new}
+        place = "one of these manifests" if len(manifests) > 1 else "".join(manifests)
+        advice = "use the other source" if has_two_sources else "require another version"
+        advice += f" in {place}, or " if place else ", or "
     elif constrained:
         names = join_words([f"`{requirer}`" for requirer in constrained])
-        advice = f"allow other versions of {names} in skills.json, or "
+        is_in_manifest = any(not first_causes[requirer][0].is_new for requirer in constrained)
+        advice = f"allow other versions of {names}{' in skills.json' if is_in_manifest else ''}, or "
     else:
         advice = ""
     value = '"…"' if is_range else "{…}"

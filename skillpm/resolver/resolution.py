@@ -47,13 +47,8 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
     candidate_set = CandidateSet(request, provider, locked)
     solution = solve(candidate_set)
     candidate_set.pin_remaining(list(solution.values()))
-    lockfile = Lockfile(
-        requirements=requirement_values(request.requirements),
-        members={folder: requirement_values(each) for folder, each in request.members.items()},
-        overrides=requirement_values(request.overrides),
-        skills={name: candidate_set.locked_skill(candidate) for name, candidate in solution.items()},
-    )
-    return Resolution(lockfile=lockfile)
+    skills = {name: candidate_set.locked_skill(candidate) for name, candidate in solution.items()}
+    return Resolution(lockfile=request.record(Lockfile(skills=skills)))
 
 
 def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[str]:

@@ -73,15 +73,23 @@ class Candidate:
 class Requirement:
     """A requirement on a name, of the manifest or of a skill. With `source` None, nothing satisfies it."""
 
-    __slots__ = ("_answers", "allows_prereleases", "folder", "name", "origin", "range", "source")
+    __slots__ = ("_answers", "allows_prereleases", "folder", "is_new", "name", "origin", "range", "source")
 
     def __init__(
-        self, name: SkillName, source: Source | None, *, allows_prereleases: bool = False, folder: str = ""
+        self,
+        name: SkillName,
+        source: Source | None,
+        *,
+        allows_prereleases: bool = False,
+        folder: str = "",
+        is_new: bool = False,
     ) -> None:
         self.name = name
         self.source = source
         # Of the manifest that has it, in a workspace.
         self.folder = folder
+        # Whether the user has just added it: if resolving fails, no manifest has it.
+        self.is_new = is_new
         self.allows_prereleases = allows_prereleases
         self.range = parse_range("*" if source is None else version_range_of(source))
         self.origin = None if source is None else without_range(source)
@@ -91,6 +99,11 @@ class Requirement:
     def manifest(self) -> str:
         """The manifest that has it, for messages, if it is a manifest's."""
         return f"{self.folder}/skills.json".lstrip("/")
+
+    @property
+    def requirer(self) -> str:
+        """Who requires it, with the verb, for messages, if it is a manifest's."""
+        return "you require" if self.is_new else f"{self.manifest} requires"
 
     @property
     def accepts_any_origin(self) -> bool:

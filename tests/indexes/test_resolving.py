@@ -47,6 +47,67 @@ def test_an_older_version_is_chosen_if_the_newest_conflicts(acme: IndexConsumer)
     assert versions(acme) == {"mail": "1.0.0", "pdf": "1.0.0", "report": "1.0.0"}
 
 
+@pytest.mark.parametrize(
+    ("typed", "requirement"), [("review", "^1.0.0"), ("review@*", "*"), ("review@>=1", ">=1"), ("--all", "^1.0.0")]
+)
+def test_a_name_gets_its_range_after_an_older_version_was_chosen(
+    publisher: IndexPublisher, server: GitServer, tmp_path: Path, typed: str, requirement: str
+) -> None:
+    """The newest `review` requires a version that was yanked."""
+    publisher.write_draft("style", "1.0.0")
+    publisher.write_draft("review", "1.0.0", **{"skill-dependencies": "style"})
+    publisher.build()
+    publisher.write_draft("style", "1.1.0")
+    publisher.write_draft("review", "2.0.1", **{"skill-dependencies": "style>=1.1,<3"})
+    publisher.build()
+    publisher.run("index", "yank", "style@1.1.0", "public", check=True)
+    serve_index(server, publisher.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=f"{server.address}/")
+    site = f"{server.address}/"
+
+    consumer.run("install", *([site, "--all"] if typed == "--all" else [typed]), check=True)
+
+    written = consumer.manifest["skills"]["review"]
+    assert written == ({"version": requirement, "index": site} if typed == "--all" else requirement)
+    assert consumer.lockfile["requirements"] == consumer.manifest["skills"]
+    assert versions(consumer) == {"review": "1.0.0", "style": "1.0.0"}
+    assert consumer.run("sync", "--locked").stdout.startswith("nothing to do: 2 skills")
+
+
+def test_an_error_speaks_of_what_was_typed_and_not_of_a_range_in_the_manifest(
+    publisher: IndexPublisher, server: GitServer, tmp_path: Path
+) -> None:
+    publisher.write_draft("style", "1.0.0")
+    publisher.write_draft("review", "1.0.0", **{"skill-dependencies": "style"})
+    publisher.write_draft("mail", "1.0.0", **{"skill-dependencies": "style>=1"})
+    publisher.build()
+    publisher.run("index", "yank", "style@1.0.0", "public", "--reason", "deletes files", check=True)
+    serve_index(server, publisher.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=f"{server.address}/")
+    yanked = "no version of `style` satisfies it; 1.0.0 was yanked: deletes files\n"
+    override = 'override what the skills require: "overrides": {"style": "…"} in skills.json\n'
+
+    for typed, who, advice in (
+        ("review", "", ""),
+        ("review@*", "", ""),
+        ("review@^1", " (you require `review` ^1)", "allow other versions of `review`, or "),
+    ):
+        refused = consumer.run("install", typed)
+        assert (refused.code, refused.error_output) == (
+            1,
+            f"error: `review` 1.0.0{who} requires `style`; {yanked}  hint: {advice}{override}",
+        )
+    pinned = consumer.run("install", "style@2")
+    assert pinned.error_output == (
+        "error: no version of `style` satisfies 2; 1.0.0 was yanked: deletes files\n"
+        "  hint: all of its versions are yanked: ask its publisher, or install it from its repository: "
+        "skillpm install owner/repo@style\n"
+    )
+    assert consumer.manifest["skills"] == {}
+
+
 def test_locked_skills_are_not_requested_again(acme: IndexConsumer, server: GitServer) -> None:
     acme.run("install", "report", check=True)
     before = len(server.requests)
@@ -77,10 +138,10 @@ def test_a_conflict_of_two_skills_is_reported_and_changes_nothing(acme: IndexCon
     assert (result.code, result.stderr.splitlines()[-2:]) == (
         1,
         [
-            "error: `mail` 1.0.0 (skills.json requires `mail` >=1) requires `pdf` <2 and `report` 2.0.0 "
-            "(skills.json requires `report` >=2) requires `pdf` >=2; no version of `pdf` satisfies both; "
+            "error: `mail` 1.0.0 (you require `mail` >=1) requires `pdf` <2 and `report` 2.0.0 "
+            "(you require `report` >=2) requires `pdf` >=2; no version of `pdf` satisfies both; "
             "available: 2.0.0 and 1.0.0",
-            "  hint: allow other versions of `mail` and `report` in skills.json, or "
+            "  hint: allow other versions of `mail` and `report`, or "
             'override what the skills require: "overrides": {"pdf": "…"} in skills.json',
         ],
     )
@@ -104,7 +165,7 @@ def test_exclude_newer_excludes_versions_of_an_index(
     ]
     none = consumer.run("install", "pdf", "--exclude-newer", "2025-12-31")
     assert none.stderr.splitlines()[-2] == (
-        "error: `pdf`: no version is old enough: 1.1.0 is newer than 2025-12-31 (exclude-newer)"
+        "error: no version of `pdf` can be installed; 1.1.0 and 1.0.0 are newer than 2025-12-31 (exclude-newer)"
     )
     consumer.run("install", "pdf", "--exclude-newer", "2026-02-01", check=True)
     assert (consumer.manifest["skills"], versions(consumer)) == ({"pdf": "^1.0.0"}, {"pdf": "1.0.0"})

@@ -70,6 +70,9 @@ def test_updates_of_dependencies_come_from_the_site(
     assert consumer.run("outdated").stdout == "skill  current  wanted  latest\nwords  1.0.0    1.1.0   1.1.0\n"
     consumer.run("install", "testing", check=True)
     assert origins(consumer)["words"] == f"1.0.0 {site}"
+    consumer.run("install", f"{site}@words", check=True)
+    assert consumer.manifest["skills"]["words"] == {"version": "^1.0.0", "index": site}
+    assert origins(consumer)["words"] == f"1.0.0 {site}"
     consumer.run("update", check=True)
     assert origins(consumer)["words"] == f"1.1.0 {site}"
 
@@ -86,7 +89,7 @@ def test_a_site_and_a_configured_index_never_replace_a_skill_of_the_other(
 
     assert (refused.code, refused.error_output) == (
         1,
-        "error: `mail` 1.0.0 (skills.json requires `mail` 1.0.0) requires `base-style` and `release-notes` 1.0.0 "
+        "error: `mail` 1.0.0 (you require `mail` 1.0.0) requires `base-style` and `release-notes` 1.0.0 "
         f"(skills.json requires `release-notes` ^1.0.0 from {site}) requires `base-style` >=1 from {site}; a skill can "
         "have only one source\n"
         "  hint: allow other versions of `mail` and `release-notes` in skills.json, or override what the skills "
@@ -125,7 +128,7 @@ def test_a_dependency_that_the_site_lacks_is_not_searched_elsewhere(
 
     assert (refused.code, refused.error_output) == (
         1,
-        f"error: `release-notes` 1.0.0 (skills.json requires `release-notes` ^1.0.0 from {site}) requires "
+        f"error: `release-notes` 1.0.0 (you require `release-notes` from {site}) requires "
         f"`base-style` >=1 from {site}, which was not found: `base-style` was not found in the index {host} ({site})\n"
         "  hint: report it to its author, or install `base-style` from elsewhere: "
         "skillpm install owner/repo@base-style\n",

@@ -6,7 +6,6 @@ from threading import Lock
 from typing import TypeVar
 
 from skillpm.core.digest import Digest
-from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
@@ -124,11 +123,6 @@ class IndexClient:
 
         listed = {name: it.index or it.site for name, it in sources.items() if releases[name] is not None}
         return self._run_parallel(listed, list_one)
-
-    def find_newest(self, name: SkillName, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Return the newest version in a range, empty for a skill without one; None if no index contains the skill."""
-        releases = self.find_releases({name: source})[name]
-        return None if releases is None else choose_newest(name, source, releases, cutoff).version
 
     def fetch_newest(
         self, sources: Mapping[SkillName, IndexSource], releases: Mapping[SkillName, Sequence[IndexRelease] | None]

@@ -6,7 +6,6 @@ Slow imports wait until an index is configured: without one, a plain name is the
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from skillpm.core.exclude_newer import Cutoff
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError
 from skillpm.events import Reporter
@@ -91,15 +90,10 @@ class IndexFetcher:
             )
         return [f"{name} ({pin.url})" for name, pin in missing.items()]
 
-    def find_newest(self, source: IndexSource, cutoff: Cutoff) -> str | None:
-        """Return the newest version in a range that is not too new, empty for a skill without a version.
-
-        None if no index contains the skill.
-        """
-        client = self.open_client(allow_unconfigured=bool(source.index_url))
-        name = SkillName(source.name)
-        _check_configured({name: source}, client)
-        return None if client is None else client.find_newest(name, source, cutoff)
+    def contains(self, source: IndexSource) -> bool:
+        """Return whether an index contains a skill."""
+        client, name = self.open_client(), SkillName(source.name)
+        return client is not None and client.find_releases({name: source})[name] is not None
 
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return the names and descriptions of all skills in the index at a URL; None if there is no index."""

@@ -56,6 +56,10 @@ class ProjectFiles(Value):
     config_path: str = ""
     # Whether the lockfile is more than its text says: another tool's, or both sides of a merge conflict.
     is_lockfile_composed: bool = False
+    # The names whose requirements this command has added, and of these, those that get a range: from the version that
+    # they resolve to, to the next major one.
+    added: frozenset[SkillName] = frozenset()
+    ranged: frozenset[SkillName] = frozenset()
     # In a workspace: the folder of this manifest (empty for the root), the requirements of the other manifests by
     # folder, the whole lockfile, and the manifest of the root.
     member: str = ""

@@ -87,7 +87,10 @@ def _add_requirements(
             source = source.replace(files=source.files or existing.files)
         values[addition.name] = requirement_value(source)
     text = set_members(files.editable_manifest, ("skills",), values) if values else files.editable_manifest
-    return files.with_manifest_text(text) if text != files.manifest_text and additions else files
+    if text == files.manifest_text or not additions:
+        return files
+    ranged = {addition.name for addition in additions if addition.gets_range and addition.name in values}
+    return files.with_manifest_text(text).replace(added=frozenset(values), ranged=frozenset(ranged))
 
 
 def _replace_hint(addition: NewRequirement) -> str:

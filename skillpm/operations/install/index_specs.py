@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.text import sanitize
+from skillpm.core.versions import ANY
 from skillpm.errors import UsageError
 from skillpm.fetchers.bundled_paths import bundled_names
 from skillpm.installer.disk_state import read_installed_state
@@ -13,10 +14,8 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes, make_fetchers
-from skillpm.operations.context.scope_permissions import load_manifest
-from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
-from skillpm.requirements.source import BundledSource, IndexSource, Source
+from skillpm.requirements.source import BundledSource, IndexSource
 
 
 def bundled_requirements(scope: Scope, context: Context, *, force: bool) -> Iterator[NewRequirement]:
@@ -41,12 +40,23 @@ def bundled_requirements(scope: Scope, context: Context, *, force: bool) -> Iter
 def index_requirement(
     scope: Scope, context: Context, source: IndexSource, spec: str, request: InstallRequest
 ) -> NewRequirement:
-    """Return the requirement of a skill in an index."""
+    """Return the requirement of a skill in an index.
+
+    A name that no index has is stored as bundled if skillpm bundles it, so that no index can take over the name later.
+    """
     check_alias(request, source.name, spec)
-    is_bare = source.version == "*" and source.index == source.index_url
-    return NewRequirement(
-        name=parse_skill_name(source.name), source=_pin_index_source(scope, context, source), is_bare=is_bare
-    )
+    name = parse_skill_name(source.name)
+    has_no_range = source.version == ANY and (source.index_url != "" or spec == source.name)
+    is_bare = has_no_range and source.index == source.index_url
+    may_be_bundled = source.version == ANY and not source.index and source.name in bundled_names()
+    if may_be_bundled and not _is_in_index(scope, context, source):
+        return NewRequirement(name=name, source=BundledSource(name=source.name), is_bare=is_bare)
+    return NewRequirement(name=name, source=source, is_bare=is_bare, gets_range=has_no_range)
+
+
+def _is_in_index(scope: Scope, context: Context, source: IndexSource) -> bool:
+    has_indexes = bool(configured_indexes(scope, context.settings))
+    return has_indexes and make_fetchers(scope, context).is_in_index(source)
 
 
 def check_alias(request: InstallRequest, name: str, spec: str) -> None:
@@ -55,20 +65,3 @@ def check_alias(request: InstallRequest, name: str, spec: str) -> None:
         raise UsageError(
             f"--as cannot be used with `{sanitize(spec)}`: skills of an index and bundled ones keep their names"
         )
-
-
-def _pin_index_source(scope: Scope, context: Context, source: IndexSource) -> Source:
-    """Return the source to store for a name: without a version, a range from the newest version to the next major.
-
-    A name that no index has is stored as bundled if skillpm bundles it, so that no index can take over the name later.
-    An unknown name is returned as it is: resolving it fails, and names the indexes that were searched.
-    """
-    if source.version != "*":
-        return source
-    has_indexes = source.index or configured_indexes(scope, context.settings)
-    cutoff = read_effective_cutoff(load_manifest(scope), context.settings)
-    newest = make_fetchers(scope, context).find_in_index(source, cutoff) if has_indexes else None
-    if newest is None:
-        is_bundled = not source.index and source.name in bundled_names()
-        return BundledSource(name=source.name) if is_bundled else source
-    return source.replace(version=f"^{newest}") if newest else source

@@ -60,6 +60,8 @@ class NewRequirement(Value):
     source: Source
     # A name alone, which any version from any index satisfies.
     is_bare: bool = False
+    # A skill of an index without a range: it gets one, from the version that it resolves to, to the next major one.
+    gets_range: bool = False
 
 
 def describe_source(source: Source) -> str:

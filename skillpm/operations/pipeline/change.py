@@ -38,7 +38,7 @@ from skillpm.operations.pipeline.index_policy import (
     refuse_unconfigured,
     unconfigured_index_messages,
 )
-from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts
+from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, write_ranges
 from skillpm.operations.pipeline.plan import GateOptions, InstallPlan, plan_install
 from skillpm.operations.pipeline.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
@@ -217,7 +217,8 @@ def _make_plan(
     if not (options.lock_policy.locked or options.lock_policy.frozen):
         files = expand_includes(scope, files, make_fetchers(scope, context), options.refreshed)
     upgraded = resolve_changed_lockfile(scope, context, options, files, upgrade)
-    return plan_scope(scope, context, options, files, upgraded.lockfile).replace(failures=upgraded.failures)
+    files, lockfile = write_ranges(files, upgraded.lockfile, make_fetchers(scope, context))
+    return plan_scope(scope, context, options, files, lockfile).replace(failures=upgraded.failures)
 
 
 def resolve_changed_lockfile(

@@ -1,12 +1,15 @@
 """From the manifest and the old lockfile to the lockfile that applies: resolved, or shown to be up to date."""
 
 from collections.abc import Collection
+from typing import Any
 
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.core.versions import ANY, is_range
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.json_edit import set_members
 from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.formats.pin import IndexPin, PackagePin
 from skillpm.operations.context.project_files import ProjectFiles, missing_project_message
@@ -15,13 +18,14 @@ from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_settings import read_effective_cutoff
 from skillpm.operations.pipeline.index_policy import (
     LOST_RELEASE_HINT,
+    find_locked_release,
     find_lost_releases,
     find_up_to_date,
     refuse_unconfigured,
 )
 from skillpm.operations.pipeline.source_policy import check_sources, refuse_installed_sources
 from skillpm.requirements.include import find_missing_includes, include_values
-from skillpm.requirements.source import PackageSource, PathSource, is_read_each_time
+from skillpm.requirements.source import IndexSource, PackageSource, PathSource, is_read_each_time, requirement_value
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
 from skillpm.settings import Settings
@@ -116,6 +120,25 @@ def find_lock_conflicts(files: ProjectFiles) -> list[str]:
     return reasons + find_lock_mismatches(_resolution_request(files), locked)
 
 
+def write_ranges(files: ProjectFiles, lockfile: Lockfile, fetchers: FetcherDispatcher) -> tuple[ProjectFiles, Lockfile]:
+    """Write the range of each skill that was required by its name only: from its version to the next major one.
+
+    A site of Agent Skills Discovery publishes no versions to choose from, so its skills keep `*`.
+    """
+    values: dict[str, Any] = {}
+    for name in sorted(files.ranged):
+        source, skill = files.requirements[name], lockfile.skills[name]
+        version_range = f"^{skill.version}"
+        if isinstance(source, IndexSource) and is_range(version_range):
+            release = find_locked_release(name, skill, fetchers)
+            if release is not None and isinstance(release.source, IndexSource) and release.source.version != ANY:
+                values[name] = requirement_value(source.replace(version=version_range))
+    if not values:
+        return files, lockfile
+    files = files.with_manifest_text(set_members(files.editable_manifest, ("skills",), values))
+    return files, _resolution_request(files).record(lockfile)
+
+
 def render_lockfile(lockfile: Lockfile, files: ProjectFiles) -> str:
     """Return the text of a whole lockfile; the existing text if the meaning is the same."""
     if files.lockfile_text is not None and lockfile == files.whole_lockfile and not files.is_lockfile_composed:
@@ -138,7 +161,12 @@ def _resolution_request(
     manifests = files.by_manifest
     members = {folder: each for folder, each in manifests.items() if folder}
     return ResolutionRequest(
-        requirements=manifests.get("", {}), members=members, overrides=files.overrides, upgrade=upgrade, frozen=held
+        requirements=manifests.get("", {}),
+        members=members,
+        overrides=files.overrides,
+        upgrade=upgrade,
+        frozen=held,
+        added=frozenset((files.member, name) for name in files.added),
     )
 
 
