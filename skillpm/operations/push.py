@@ -1,14 +1,17 @@
 """`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
+from skillpm.core.decoder import parse_json
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, RefusedError, UsageError
+from skillpm.errors import ConflictError, DocumentError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.oci.uploads import Uploader
+from skillpm.formats.oci.manifest import SkillIndex, SkillManifest, read_document
 from skillpm.formats.oci.reference import is_tag, repository_url, tag_version, version_tag
 from skillpm.indexes.publish.oci_artifact import (
     Artifact,
@@ -36,8 +39,13 @@ class PushRequest(Value):
     destination: str
     # Other tags to set, which may move: `latest`.
     tags: tuple[str, ...] = ()
-    # The version of skills that declare none.
+    # Of skills that declare none: this one, or the day of their last commit.
     default_version: str = ""
+    versions_from_commits: bool = False
+    # Also what older version tags of a repository name, not only the newest.
+    all_versions: bool = False
+    # Leave out what is not valid, or published already with other content.
+    skip_invalid: bool = False
     as_image: bool = False
     collection: str = ""
     dry_run: bool = False
@@ -56,23 +64,40 @@ class Pushed(Value):
 
 class _Release(Value):
     draft: ReleaseDraft
-    tree: FileTree
     repository: str
-    tag: str
+    # The first one is its version.
+    tags: tuple[str, ...]
     artifact: Artifact
     annotations: Mapping[str, str]
+    # Those that do not lead to the artifact yet.
+    new_tags: tuple[str, ...] = ()
+
+    @property
+    def tag(self) -> str:
+        return self.tags[0]
 
 
-def push_skills(context: Context, request: PushRequest) -> list[Pushed]:
-    """Push skills, and then their collection.
+class PushPlan(Value):
+    """What a push will do. All skills have been validated, and all tags looked up."""
 
-    All are validated, and all tags are looked up, before anything is sent. Raises `RefusedError` for an invalid skill,
-    and `ConflictError` for a version that is published already with other content.
+    uploader: Uploader
+    releases: tuple[_Release, ...]
+    # Where the collection goes, its index, and whether its tag is new.
+    collection: tuple[OciSource, Blob, bool] | None
+    # What was left out, and why, by label.
+    left_out: Mapping[str, str]
+
+
+def plan_push(context: Context, request: PushRequest) -> PushPlan:
+    """Validate all skills and look up all tags; nothing is sent.
+
+    Raises `RefusedError` for an invalid skill, and `ConflictError` for a version that is published already with other
+    content.
     """
     if wrong := next((tag for tag in request.tags if not is_tag(tag)), None):
         hint = "letters, digits, `.`, `_` and `-`, e.g. latest"
         raise UsageError(f"`{sanitize(wrong, 60)}` is not a tag", hint=hint)
-    releases = _read_releases(context, request)
+    releases, left_out = _read_releases(context, request)
     target = _parse_destination(request.collection, "--collection") if request.collection else None
     destinations = Destinations()
     destinations.name(*(repository_url(each.repository) for each in releases))
@@ -80,52 +105,86 @@ def push_skills(context: Context, request: PushRequest) -> list[Pushed]:
         destinations.name(repository_url(target.repository))
         _check_one_registry(releases, target)
     uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
-    new_tags = {each.repository: _find_new_tags(uploader, each, request.tags) for each in releases}
-    collection = None if target is None else _build_collection(uploader, releases, target)
-    pushed = []
+    looked_up = []
     for each in releases:
-        new = new_tags[each.repository]
-        sent = _push(context, uploader, each, new) if new and not request.dry_run else 0
+        try:
+            looked_up.append(_look_up(uploader, each))
+        except ConflictError as error:
+            if not request.skip_invalid:
+                raise
+            left_out[each.draft.label] = error.message
+    collection = None
+    if target is not None:
+        current = [each for each in looked_up if each.draft.is_current]
+        collection = (target, *_build_collection(uploader, current, target))
+    for label, reason in sorted(left_out.items()):
+        context.reporter.warn(f"skipped {sanitize(label)}: {reason}")
+    return PushPlan(uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out)
+
+
+def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
+    """Push the skills of a plan, and then their collection."""
+    pushed = []
+    for each in plan.releases:
+        sent = _push(context, plan.uploader, each) if each.new_tags and not dry_run else 0
         pushed += [
-            _describe(each, tag, is_new=tag in new, sent=sent if tag == each.tag else 0)
-            for tag in dict.fromkeys([each.tag, *request.tags])
+            _describe(each, tag, is_new=tag in each.new_tags, sent=sent if tag == each.tag else 0) for tag in each.tags
         ]
-    if target is not None and collection is not None:
-        pushed.append(_push_collection(uploader, releases, target, collection, dry_run=request.dry_run))
+    if plan.collection is not None:
+        pushed.append(_push_collection(plan, *plan.collection, dry_run=dry_run))
     return pushed
 
 
-def _read_releases(context: Context, request: PushRequest) -> list[_Release]:
-    """Return all skills of the paths with their artifacts. Raises `RefusedError` if one cannot be published."""
-    drafts: list[ReleaseDraft] = []
-    for path in request.paths:
-        read_drafts(context, path, drafts.append, request.default_version)
-    drafts = [draft for draft in drafts if draft.is_current]
-    problems = {draft.label: "; ".join(draft.errors[:3]) for draft in drafts if draft.errors or draft.tree is None}
-    is_folder = request.destination.endswith("/") or len(drafts) > 1
+def _read_releases(context: Context, request: PushRequest) -> tuple[list[_Release], dict[str, str]]:
+    """Return all skills of the paths with their artifacts, and what is left out.
+
+    Raises `RefusedError` if one cannot be published.
+    """
     destination = _parse_destination(request.destination.rstrip("/"), "the destination")
-    if destination.ref and is_folder:
+    releases: list[_Release] = []
+    changed: list[ReleaseDraft] = []
+    problems: dict[str, str] = {}
+
+    def add(draft: ReleaseDraft) -> None:
+        if not draft.is_current and not request.all_versions:
+            return
+        errors = list(draft.errors[:3])
+        if not destination.ref and draft.tree is not None and (error := find_version_error(draft)):
+            errors = [error]
+        if draft.tree is not None and not errors:
+            releases.append(_build(draft, draft.tree, destination, request))
+            changed.append(draft.replace(tree=None))
+        elif draft.is_current:
+            problems[draft.label] = "; ".join(errors)
+        else:  # an old tag, which its author cannot fix any more
+            context.reporter.log_verbose(f"skipped {draft.label}: {'; '.join(errors)}")
+
+    for path in request.paths:
+        commits = request.versions_from_commits
+        read_drafts(context, path, add, request.default_version, versions_from_commits=commits)
+    names = {each.draft.name for each in releases} | {*problems}
+    is_folder = request.destination.endswith("/") or len(names) > 1
+    count = len(releases) + len(problems)
+    if destination.ref and (is_folder or count > 1):
         raise UsageError(
-            f"a tag fits one skill, but {len(drafts)} are pushed", hint="omit it; each skill's version becomes its tag"
+            f"a tag fits one skill, but {count} are pushed", hint="omit it; each skill's version becomes its tag"
         )
-    releases = []
-    for draft in drafts:
-        tag = destination.ref or version_tag(draft.version)
-        problem = "" if destination.ref else find_version_error(draft)
-        if problem and draft.label not in problems:
-            problems[draft.label] = problem
-        if draft.tree is not None and draft.label not in problems:
-            repository = f"{destination.repository}/{draft.name}" if is_folder else destination.repository
-            releases.append(_build(draft, draft.tree, repository, tag, as_image=request.as_image))
-    if problems:
-        lines = [f"{sanitize(label)}: {problem}" for label, problem in sorted(problems.items())]
-        hint = "run `skillpm validate` for all findings; nothing was pushed"
-        if any(problem.startswith(NO_VERSION) for problem in problems.values()):
-            hint = f"add `metadata: version:` to SKILL.md or pass --default-version; {hint}"
-        raise RefusedError("cannot be pushed: " + "\n  ".join(lines[:MAX_LISTED]), hint=hint)
+    if problems and (not request.skip_invalid or not releases):
+        raise _invalid_skills_error(problems)
+    if is_folder:
+        releases = [each.replace(repository=f"{each.repository}/{each.draft.name}") for each in releases]
+    releases.sort(key=lambda each: -each.draft.age_rank)  # old versions first, as they were released
     _check_distinct(releases)
-    warn_uncommitted(context, drafts, "pushed")
-    return releases
+    warn_uncommitted(context, changed, "pushed")
+    return releases, problems
+
+
+def _invalid_skills_error(problems: Mapping[str, str]) -> RefusedError:
+    lines = [f"{sanitize(label)}: {problem}" for label, problem in sorted(problems.items())]
+    hint = "run `skillpm validate` for all findings; nothing was pushed"
+    if any(problem.startswith(NO_VERSION) for problem in problems.values()):
+        hint = f"add `metadata: version:` to SKILL.md or pass --default-version; {hint}"
+    return RefusedError("cannot be pushed: " + "\n  ".join(lines[:MAX_LISTED]), hint=hint)
 
 
 def _parse_destination(spec: str, what: str) -> OciSource:
@@ -137,8 +196,9 @@ def _parse_destination(spec: str, what: str) -> OciSource:
     return source
 
 
-def _build(draft: ReleaseDraft, tree: FileTree, repository: str, tag: str, *, as_image: bool) -> _Release:
+def _build(draft: ReleaseDraft, tree: FileTree, destination: OciSource, request: PushRequest) -> _Release:
     skill = read_skill(tree.read(tree.skill_file) or b"")
+    tag = destination.ref or version_tag(draft.version)
     facts = ReleaseFacts(
         name=draft.name,
         version=draft.version or tag_version(tag),
@@ -146,55 +206,86 @@ def _build(draft: ReleaseDraft, tree: FileTree, repository: str, tag: str, *, as
         source=draft.url.removesuffix(".git"),  # forges link it to the repository's page
         revision=draft.commit,
     )
-    build = build_image if as_image else build_artifact
+    build = build_image if request.as_image else build_artifact
     return _Release(
-        draft=draft,
-        tree=tree,
-        repository=repository,
-        tag=tag,
+        draft=draft.replace(tree=None),
+        repository=destination.repository,
+        tags=tuple(dict.fromkeys([tag, *(request.tags if draft.is_current else ())])),
         artifact=build(skill, tree, facts),
         annotations=skill_annotations(skill, facts),
     )
 
 
 def _check_distinct(releases: Sequence[_Release]) -> None:
-    seen: dict[str, _Release] = {}
+    seen: dict[tuple[str, str], _Release] = {}
     for each in releases:
-        if (other := seen.setdefault(each.repository, each)) is not each:
-            raise ConflictError(
-                f"two skills have the name `{each.draft.name}`: {sanitize(other.draft.label)} and "
-                f"{sanitize(each.draft.label)}",
-                hint="rename one, or push them separately; nothing was pushed",
-            )
+        version = each.tag if each.draft.tag else ""  # of a tagged repository, a skill has several
+        for key in ((each.repository, each.tag), (each.repository, version)):
+            if (other := seen.setdefault(key, each)) is not each:
+                raise ConflictError(
+                    f"two skills have the name `{each.draft.name}`: {sanitize(other.draft.label)} and "
+                    f"{sanitize(each.draft.label)}",
+                    hint="rename one, or push them separately; nothing was pushed",
+                )
 
 
-def _find_new_tags(uploader: Uploader, release: _Release, others: Sequence[str]) -> list[str]:
-    """Return which of a release's tags do not lead to it yet. Raises `ConflictError` for a published version."""
-    digest, name = release.artifact.top.digest, release.draft.name
-    return [
+def _look_up(uploader: Uploader, release: _Release) -> _Release:
+    """Return a release with its new tags. Raises `ConflictError` for a version that has other content.
+
+    If it is published with the same files, but annotations of another commit, it becomes what is published: only files
+    decide whether a version is the same, or it could not be pushed again from a later commit.
+    """
+    published = uploader.find_manifest(release.repository, release.tag)
+    if published and tag_version(release.tag) and _has_same_files(uploader, release, published):
+        top = release.artifact.top.replace(data=published)
+        release = release.replace(artifact=release.artifact.replace(top=top, manifests=()))
+    name, digest = release.draft.name, release.artifact.top.digest
+    new_tags = [
         tag
-        for tag in dict.fromkeys([release.tag, *others])
-        if _is_new(uploader, release.repository, tag, digest, f"`{name}` {tag}", skills=[name])
+        for tag in release.tags
+        if _is_new(
+            published if tag == release.tag else uploader.find_manifest(release.repository, tag),
+            digest,
+            f"oci://{release.repository}:{tag}",
+            f"`{name}` {tag}",
+            skills=[name],
+        )
     ]
+    return release.replace(new_tags=tuple(new_tags))
 
 
-def _is_new(
-    uploader: Uploader, repository: str, tag: str, digest: str, label: str, *, skills: Sequence[str] = ()
-) -> bool:
+def _has_same_files(uploader: Uploader, release: _Release, published: bytes) -> bool:
+    """Return whether what is published has the layer of a release, and if it is no image, the config."""
+    address = f"oci://{release.repository}:{release.tag}"
+    digests = {blob.digest for blob in release.artifact.blobs}
+    try:
+        document = read_document(published.decode(errors="replace"), address)
+        if isinstance(document, SkillIndex):
+            if document.is_collection or not release.artifact.manifests:
+                return False
+            first = uploader.find_manifest(release.repository, document.entries[0].digest)
+            document = read_document(first.decode(errors="replace"), address)
+            return isinstance(document, SkillManifest) and document.layer.digest in digests
+        config = parse_json(published.decode(errors="replace"), address).require("config").require("digest").text()
+    except DocumentError:  # something else than a skill
+        return False
+    return not release.artifact.manifests and {config, document.layer.digest} == digests
+
+
+def _is_new(published: bytes, digest: str, address: str, label: str, *, skills: Sequence[str] = ()) -> bool:
     """Return whether a tag does not lead to a digest yet. Raises `ConflictError` if it is a version of another one."""
-    published = uploader.find_digest(repository, tag)
-    if published and published != digest and tag_version(tag):
+    current = f"sha256:{sha256(published).hexdigest()}" if published else ""
+    if current and current != digest and tag_version(address.rpartition(":")[2]):
         raise ConflictError(
-            f"{label} is published already, with other content: oci://{repository}:{tag} is {published}, this would be "
-            f"{digest}",
+            f"{label} is published already, with other content: {address} is {current}, this would be {digest}",
             hint="a published version must not change: raise the version; nothing was pushed",
             skills=skills,
         )
-    return published != digest
+    return current != digest
 
 
-def _push(context: Context, uploader: Uploader, release: _Release, tags: Sequence[str]) -> int:
-    """Push what is missing of a release, and then its tags; return the bytes sent."""
+def _push(context: Context, uploader: Uploader, release: _Release) -> int:
+    """Push what is missing of a release, and then its new tags; return the bytes sent."""
     task, artifact = f"pushing {release.draft.name}", release.artifact
     context.reporter.start_task(task, [release.draft.name])
     try:
@@ -202,11 +293,12 @@ def _push(context: Context, uploader: Uploader, release: _Release, tags: Sequenc
         for manifest in artifact.manifests:
             uploader.push_manifest(release.repository, manifest.digest, manifest.media_type, manifest.data)
         # Last, so that a tag never points at something incomplete.
-        for tag in tags:
+        for tag in release.new_tags:
             uploader.push_manifest(release.repository, tag, artifact.top.media_type, artifact.top.data)
     finally:
         context.reporter.finish_task(task)
-    return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *[artifact.top] * len(tags)))
+    tops = [artifact.top] * len(release.new_tags)
+    return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
 
 
 def _check_one_registry(releases: Sequence[_Release], target: OciSource) -> None:
@@ -224,25 +316,21 @@ def _build_collection(uploader: Uploader, releases: Sequence[_Release], target: 
     ordered = sorted(releases, key=lambda release: release.draft.name)
     entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
     top = build_collection(target.repository.rpartition("/")[2], tag_version(target.ref), entries)
-    return top, _is_new(uploader, target.repository, target.ref, top.digest, f"the collection {target.ref}")
+    published = uploader.find_manifest(target.repository, target.ref)
+    address = f"oci://{target.repository}:{target.ref}"
+    return top, _is_new(published, top.digest, address, f"the collection {target.ref}")
 
 
-def _push_collection(
-    uploader: Uploader,
-    releases: Sequence[_Release],
-    target: OciSource,
-    collection: tuple[Blob, bool],
-    *,
-    dry_run: bool,
-) -> Pushed:
+def _push_collection(plan: PushPlan, target: OciSource, top: Blob, is_new: bool, *, dry_run: bool) -> Pushed:  # noqa: FBT001
     """Push the index of a collection into its own repository, with the manifests and blobs that it lists.
 
     Registries refuse an index whose manifests are not in its own repository; they take the blobs from the other ones.
     """
-    top, is_new = collection
-    sent = 0
+    uploader, sent = plan.uploader, 0
     if is_new and not dry_run:
-        for each in releases:
+        for each in plan.releases:
+            if not each.draft.is_current:
+                continue
             origin = each.repository.partition("/")[2]
             for blob in each.artifact.blobs:
                 if uploader.push_blob(target.repository, blob.digest, blob.data, mount_from=origin):

@@ -256,6 +256,79 @@ def test_origin_and_commit_are_told_for_a_git_checkout(
     assert annotations["org.opencontainers.image.source"] == "https://forge.example/acme/skills"
 
 
+@pytest.mark.parametrize("options", [[], ["--image"]])
+def test_the_same_files_at_a_later_commit_are_published_already(
+    registry: OciRegistry, sandbox: Sandbox, upstream: Repository, options: list[str]
+) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    upstream.write(prefix_paths("pdf", FILES["pdf"])).commit()
+    for depth in ("one", "two"):  # a shallow clone knows only its own commit
+        git("clone", "-q", "--depth=1", upstream.file_url, str(sandbox.work / depth))
+        upstream.write({"README.md": f"After {depth}.\n"}).commit()
+    sandbox.run("push", "one/pdf", destination, *options, check=True)
+    first = registry.manifests["acme/pdf", "1.0.0"]
+
+    again = sandbox.run("push", "two/pdf", destination, *options, "--tag", "latest", check=True)
+
+    digest = digest_of(first[1])[:19]
+    assert again.stdout.splitlines()[:2] == [
+        f" = {destination}:1.0.0 ({digest}), already published",
+        f" + {destination}:latest ({digest})",
+    ]
+    assert registry.manifests["acme/pdf", "latest"] == first
+    other = sandbox.run("push", "two/pdf", destination, *({"--image"} ^ {*options}))
+    assert "`pdf` 1.0.0 is published already, with other content" in other.error_output
+
+
+def test_all_versions_of_a_repository_are_pushed_the_oldest_first(
+    registry: OciRegistry, sandbox: Sandbox, upstream: Repository
+) -> None:
+    for version in ("1.0.0", "1.1.0", "1.10.0"):
+        body = "" if version == "1.0.0" else f"Version {version}.\n"
+        upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body=body))).commit()
+        upstream.tag(f"v{version}")
+    upstream.write({"skills/pdf/SKILL.md": "not a skill\n"}).commit()
+    upstream.tag("v1.2.0", "HEAD")
+    destination = f"oci://{registry.host}/acme/pdf"
+    words = ("push", upstream.file_url, destination, "--tag", "latest")
+
+    newest = sandbox.run(*words, "--dry-run", "--json", check=True)
+    pushed = sandbox.run(*words, "--all-versions", "--json", check=True)
+    again = sandbox.run(*words, "--all-versions", check=True)
+
+    refs = [each["ref"].removeprefix(f"{destination}:") for each in pushed.json["pushed"]]
+    assert [each["version"] for each in newest.json["pushed"]] == ["1.10.0", "1.10.0"]
+    assert refs == ["1.0.0", "1.1.0", "1.10.0", "latest"]
+    assert registry.manifests["acme/pdf", "latest"] == registry.manifests["acme/pdf", "1.10.0"]
+    assert again.stdout.splitlines()[-1] == "pushed 0 of 4 tags, 0.0 kB"
+
+
+def test_a_mirror_pushes_what_changed_and_skips_what_it_cannot(
+    registry: OciRegistry, sandbox: Sandbox, upstream: Repository
+) -> None:
+    upstream.write(prefix_paths("skills/docx", make_skill("docx")) | prefix_paths("skills/pdf", FILES["pdf"])).commit()
+    words = ("push", upstream.file_url, f"oci://{registry.host}/acme/", "--version-from-commits")
+    sandbox.run(*words, check=True)
+    upstream.write({"skills/docx/more.md": "More.\n", "skills/pdf/more.md": "More.\n"}).commit()
+    upstream.write({"skills/bad/SKILL.md": "no frontmatter\n"}).commit()
+
+    refused = sandbox.run(*words)
+    result = sandbox.run(*words, "--skip-invalid", "--json", check=True)
+
+    bad = "skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line"
+    assert refused.error_output.splitlines()[0] == f"error: cannot be pushed: bad at HEAD: {bad}"
+    assert [each["ref"] for each in result.json["pushed"]] == [f"oci://{registry.host}/acme/docx:2026.1.1.1"]
+    left_out = {each["where"]: each["why"].partition(":")[0] for each in result.json["leftOut"]}
+    assert left_out == {
+        "bad at HEAD": "skill bad",
+        "pdf at HEAD": "`pdf` 1.0.0 is published already, with other content",
+    }
+    assert {tag for repository, tag in registry.manifests if repository == "acme/docx" and ":" not in tag} == {
+        "2026.1.1",
+        "2026.1.1.1",
+    }
+
+
 def test_uploads_on_another_server_get_no_login(registry: OciRegistry, skills: Sandbox) -> None:
     registry.tokens = Tokens()
     with GitServer() as other:

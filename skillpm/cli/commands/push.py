@@ -6,7 +6,7 @@ from skillpm.cli.change_options import dry_run_option, insecure_host_option
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.push import Pushed, PushRequest, push_skills
+from skillpm.operations.push import Pushed, PushRequest, plan_push, push_skills
 
 
 @click.command(
@@ -20,14 +20,17 @@ Examples:
 @click.argument("arguments", nargs=-1, required=True, metavar="PATH... DESTINATION", help="Skills, and a repository.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Set this tag, too; it may move (repeatable).")
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
+@click.option(
+    "--version-from-commits", is_flag=True, help="Give skills that declare no version the day of their last commit."
+)
+@click.option("--all-versions", is_flag=True, help="Push all tagged versions of a repository, not only the newest.")
+@click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and push the rest.")
 @click.option("--image", is_flag=True, help="Push an image that Kubernetes can mount, not an artifact.")
 @click.option("--collection", metavar="SPEC", default="", help="Push a collection of all these skills, too.")
 @dry_run_option
 @insecure_host_option
 @output_options
-def command(
-    call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...], default_version: str, collection: str
-) -> None:
+def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...]) -> None:
     """Publish skills in an OCI registry. Published versions never change."""
     *paths, destination = arguments
     if not destination.startswith("oci://") or not paths:
@@ -35,21 +38,26 @@ def command(
         if paths and "/" in destination:
             hint = f"did you mean `oci://{sanitize(destination.rpartition('://')[2])}`?"
         raise UsageError("expected paths and then a destination that begins with oci://", hint=hint)
+    flags = call.flags
     request = PushRequest(
         paths=tuple(paths),
         destination=destination,
         tags=tags,
-        default_version=default_version,
-        as_image=call.flags["image"],
-        collection=collection,
-        dry_run=call.flags["dry_run"],
+        default_version=flags["default_version"],
+        versions_from_commits=flags["version_from_commits"],
+        all_versions=flags["all_versions"],
+        skip_invalid=flags["skip_invalid"],
+        as_image=flags["image"],
+        collection=flags["collection"],
     )
-    pushed = push_skills(call.context, request)
+    plan = plan_push(call.context, request)
+    pushed = push_skills(call.context, plan, dry_run=flags["dry_run"])
     if call.console.as_json:
-        dry_run = {"dryRun": True} if request.dry_run else {}
-        call.console.print_json({"pushed": [_to_json(each) for each in pushed], **dry_run})
+        dry_run = {"dryRun": True} if flags["dry_run"] else {}
+        left_out = [{"where": label, "why": reason} for label, reason in sorted(plan.left_out.items())]
+        call.console.print_json({"pushed": [_to_json(each) for each in pushed], "leftOut": left_out, **dry_run})
     elif not call.console.quiet:
-        _print(call, pushed, dry_run=request.dry_run)
+        _print(call, pushed, dry_run=flags["dry_run"])
 
 
 def _to_json(pushed: Pushed) -> dict[str, object]:

@@ -1,6 +1,5 @@
 """Push blobs and manifests to OCI registries (OCI distribution specification 1.1, "Push")."""
 
-from hashlib import sha256
 from urllib.parse import quote
 
 from skillpm.core.decoder import parse_json
@@ -22,18 +21,19 @@ class Uploader:
     def __init__(self, registries: OciRegistries) -> None:
         self._registries = registries
 
-    def find_digest(self, repository: str, tag: str) -> str:
-        """Return the digest of the manifest that a tag points at; empty if there is no such tag.
+    def find_manifest(self, repository: str, reference: str) -> bytes:
+        """Return the manifest or index that a tag or a digest points at; empty if there is none.
 
         Raises `DocumentError` if it is not JSON.
         """
         headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
+        path = f"manifests/{quote(reference, safe=':')}"
         try:
-            response = self._send(repository, f"manifests/{quote(tag)}", Request(headers=headers, limit=MAX_MANIFEST))
+            response = self._send(repository, path, Request(headers=headers, limit=MAX_MANIFEST))
         except NotFoundError:
-            return ""
-        parse_json(response.body.decode(errors="replace"), f"oci://{repository}:{tag}")  # not the page of a portal
-        return f"sha256:{sha256(response.body).hexdigest()}"
+            return b""
+        parse_json(response.body.decode(errors="replace"), f"oci://{repository}:{reference}")  # not a portal's page
+        return response.body
 
     def has_blob(self, repository: str, digest: str) -> bool:
         """Return whether a repository has a blob."""
