@@ -125,6 +125,7 @@ def build_index(
                 options.default_version,
                 versions_from_commits=options.versions_from_commits,
             )
+        collector.reject_uninstallable()
         rejected = list(collector.rejected.values())
         warn_uncommitted(context, collector.accepted, "published")
         _warn_version_mismatches(context, collector.mismatches)
@@ -135,6 +136,8 @@ def build_index(
         for _, message in conflicts:
             context.reporter.warn(f"skipped {message}")
         built = incoming.publish(options.name)
+        for release in built.uninstallable:
+            context.reporter.warn(f"{release.name} {release.version} cannot be installed: {release.reason}")
     left_out = [
         *((draft.name, draft.label, "; ".join(draft.errors)) for draft in rejected),
         *((release.name, release.origin, message) for release, message in conflicts),
@@ -182,6 +185,20 @@ class _DraftCollector:
                 )
             if mismatch := version_mismatch_message("the tag", draft.version, read_skill(text)):
                 self.mismatches[draft.name] = f"{sanitize(draft.label)}: {mismatch}"
+
+    def reject_uninstallable(self) -> None:
+        """Reject the drafts whose dependencies no versions of the index satisfy, and those that require these."""
+        drafts: dict[tuple[str, str], list[ReleaseDraft]] = {}
+        for draft in self.accepted:
+            drafts.setdefault((draft.name, draft.version), []).append(draft)
+        new = {*self._incoming.releases.added}
+        while found := [it for it in self._incoming.find_uninstallable() if f"{it.name} {it.version}" in new]:
+            for release in found:
+                self._incoming.discard(release.name, release.version)
+                new.remove(f"{release.name} {release.version}")
+                for draft in drafts[release.name, release.version]:
+                    self.accepted.remove(draft)
+                    self.rejected[draft.label] = draft.replace(errors=(release.reason,), is_installable=False)
 
 
 @contextmanager
@@ -328,7 +345,9 @@ def _warn_unpublishable(context: Context, drafts: Sequence[ReleaseDraft], prefix
 
 def _unpublishable_hint(blockers: Sequence[ReleaseDraft]) -> str:
     needs_version = any(draft.no_version in draft.errors for draft in blockers)
-    has_findings = any(draft.errors[0] != draft.no_version for draft in blockers)
+    has_findings = any(draft.errors[0] != draft.no_version and draft.is_installable for draft in blockers)
+    is_unmet = any(not draft.is_installable for draft in blockers)
     set_version = "add `metadata: version:` to SKILL.md or pass --default-version; " if needs_version else ""
     show_findings = "run `skillpm validate` for all findings; " if has_findings else ""
-    return f"{set_version}{show_findings}pass --skip-invalid to publish the others; nothing was written"
+    change_range = "publish what it requires, or change its `skill-dependencies`; " if is_unmet else ""
+    return f"{set_version}{show_findings}{change_range}pass --skip-invalid to publish the others; nothing was written"

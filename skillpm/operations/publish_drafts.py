@@ -45,6 +45,8 @@ class ReleaseDraft(Value):
     tree: FileTree | None = None
     version: str = ""
     errors: tuple[str, ...] = ()
+    # Whether the skills of the index satisfy its dependencies, as far as they are there.
+    is_installable: bool = True
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
     published: str = ""  # UTC, ISO 8601
     tag: str = ""

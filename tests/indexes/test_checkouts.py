@@ -78,7 +78,7 @@ def test_without_git_a_version_is_as_old_as_its_first_build(publisher: IndexPubl
     result = consumer.run("install", "pdf", "--exclude-newer", "30 days")
     assert (result.code, result.error_output) == (
         1,
-        "error: `pdf`: no version is old enough: 1.0.0 is younger than 30 days (exclude-newer)\n"
+        "error: no version of `pdf` can be installed; 1.0.0 is younger than 30 days (exclude-newer)\n"
         "  hint: if you trust 1.0.0, allow it with `--exclude-newer '0 days'`\n",
     )
 

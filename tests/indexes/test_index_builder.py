@@ -441,6 +441,7 @@ def test_a_dry_run_of_prune_removes_nothing(publisher: IndexPublisher) -> None:
         "added": [],
         "removed": ["archives/pdf-0.9.0.tar.gz", "archives/pdf-1.0.0.tar.gz"],
         "leftOut": [],
+        "uninstallable": [],
         "dryRun": True,
     }
     assert publisher.snapshot("public") == before

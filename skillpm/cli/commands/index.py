@@ -100,6 +100,8 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
         call.console.print_line(
             f"{name} {version} is already yanked{f': {sanitize(yank_reason)}' if yank_reason else ''}"
         )
+    for release in result.uninstallable:
+        call.context.reporter.warn(f"{release.name} {release.version} can no longer be installed: {release.reason}")
     _print_result(call, result, folder)
 
 
@@ -202,6 +204,9 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
             "added": list(result.added),
             "removed": list(result.removed),
             "leftOut": [{"name": item.name, "where": item.where, "why": item.reason} for item in result.left_out],
+            "uninstallable": [
+                {"name": item.name, "version": item.version, "why": item.reason} for item in result.uninstallable
+            ],
         }
         invocation.console.print_json({**value, "dryRun": True} if dry_run else value)
         return

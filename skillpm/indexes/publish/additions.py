@@ -6,10 +6,17 @@ from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO
 
+from skillpm.core.names import SkillName
 from skillpm.files import translate_os_errors
 from skillpm.indexes.publish.index_builder import IndexBuildResult, IndexWriter
+from skillpm.indexes.publish.installability import (
+    UninstallableRelease,
+    external_dependency_message,
+    find_external_dependencies,
+    find_uninstallable,
+)
 from skillpm.indexes.publish.output_dir import nearest_existing_folder
-from skillpm.indexes.publish.release_merge import MergedReleases
+from skillpm.indexes.publish.release_merge import MergedReleases, archive_path
 
 
 @contextmanager
@@ -43,7 +50,19 @@ class ReleaseBatch:
         for path in self._writer.find_damaged_archives():
             self._writer.warn(f"{path} does not have its published size; check the index with `skillpm index check`")
         written = self._writer.write_files(self._read_archive(path) for path in self._archives)
-        return self._writer.write_documents(releases, name, written, self.releases.added)
+        built = self._writer.write_documents(releases, name, written, self.releases.added)
+        for external, requirers in find_external_dependencies(releases).items():
+            self._writer.warn(external_dependency_message(external, requirers))
+        return built.replace(uninstallable=tuple(find_uninstallable(releases)))
+
+    def find_uninstallable(self) -> list[UninstallableRelease]:
+        """Return all versions, new and published ones, that could not be installed."""
+        return find_uninstallable(self.releases.preview())
+
+    def discard(self, name: SkillName, version: str) -> None:
+        """Leave out a version that was added."""
+        self.releases.discard(name, version)
+        del self._archives[archive_path(name, version)]
 
     def _read_archive(self, path: str) -> tuple[str, bytes]:
         start, size = self._archives[path]

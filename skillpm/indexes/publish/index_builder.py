@@ -18,6 +18,7 @@ from skillpm.files import read_regular_file, translate_os_errors
 from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
 from skillpm.formats.index_releases import Release, SkillReleases, is_same_version, write_releases
 from skillpm.formats.well_known import WELL_KNOWN_PATH, SiteSkill, write_site
+from skillpm.indexes.publish.installability import UninstallableRelease, find_uninstallable
 from skillpm.indexes.publish.output_dir import (
     CATALOG_FILE,
     PAGE_FILE,
@@ -52,6 +53,8 @@ class IndexBuildResult(Value):
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     left_out: tuple[UnpublishedSkill, ...] = ()
+    # The published versions that cannot be installed: of a yank, those that could be before.
+    uninstallable: tuple[UninstallableRelease, ...] = ()
 
 
 class IndexWriter:
@@ -92,8 +95,11 @@ class IndexWriter:
         """Yank a version, or undo it. Raises `NotFoundError`."""
         if name not in self.releases:
             raise NotFoundError(f"`{name}`: no such skill in the index {self.folder}")
+        before = find_uninstallable(self.releases)
         self.releases = {**self.releases, name: set_yanked(self.releases[name], version, reason=reason, undo=undo)}
-        return self.write_documents(self.releases)
+        known = {(release.name, release.version) for release in before}
+        new = [it for it in find_uninstallable(self.releases) if (it.name, it.version) not in known]
+        return self.write_documents(self.releases).replace(uninstallable=tuple(new))
 
     def yank_reason(self, name: SkillName, version: str) -> str:
         """Return the reason why a version was yanked; empty if none was given."""

@@ -99,16 +99,24 @@ class MergedReleases:
         self.added.append(f"{new_release.name} {new_release.version}")
         self._origins[new_release.name, new_release.version] = new_release.origin
 
+    def discard(self, name: SkillName, version: str) -> None:
+        """Leave out a version that was added."""
+        self._releases[name] = [release for release in self._releases[name] if release.version != version]
+        self.added.remove(f"{name} {version}")
+
     def merge(self) -> dict[SkillName, SkillReleases]:
         """Return the releases of each skill. Raises `RefusedError` for an existing version with other content."""
         if self._conflicts:
             message, hint = self._describe_conflict(*self._conflicts[0])
             more = f"; and {len(self._conflicts) - 1} more" if len(self._conflicts) > 1 else ""
             raise RefusedError(f"{message}{more}", hint=f"{hint}; nothing was written")
+        return {name: skill for name, skill in self.preview().items() if skill.versions}
+
+    def preview(self) -> dict[SkillName, SkillReleases]:
+        """Return the releases of each skill, regardless of conflicts; those of which all were discarded have none."""
         return {
             name: SkillReleases(name=name, versions=newest_first(self._releases[name]))
             for name in sorted(self._releases)
-            if self._releases[name]
         }
 
     def drop_conflicts(self) -> list[tuple[NewRelease, str]]:

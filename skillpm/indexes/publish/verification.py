@@ -14,6 +14,11 @@ from skillpm.formats.index_releases import Release, SkillReleases, read_releases
 from skillpm.formats.well_known import WELL_KNOWN_PATH
 from skillpm.indexes.client.artifacts import fetch_artifact, read_artifact
 from skillpm.indexes.client.index import Index, IndexRelease
+from skillpm.indexes.publish.installability import (
+    external_dependency_message,
+    find_external_dependencies,
+    find_uninstallable,
+)
 from skillpm.indexes.publish.release_merge import build_summary, find_errors, version_mismatch_message
 from skillpm.requirements.declared_dependencies import dependency_mismatch
 from skillpm.skillmd.findings import NotLoadable
@@ -34,6 +39,8 @@ class _CheckState:
     def __init__(self) -> None:
         # Of the skills with a version that is not yanked.
         self.releases: dict[SkillName, SkillReleases] = {}
+        # Of all skills.
+        self.all_releases: dict[SkillName, SkillReleases] = {}
         # The SKILL.md of the latest version.
         self.skills: dict[SkillName, Skill] = {}
 
@@ -61,6 +68,7 @@ def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> I
             message = version_mismatch_message("the index", releases.latest.version, state.skills[name])
             if message:
                 warn(f"{name}: {message}")
+    yield from _check_installability(index, state, warn)
     latest = {name: releases.latest.sha256 for name, releases in state.releases.items() if releases.latest}
     yield from _check_site(index, limits, latest)
     yield from _check_page(index, limits, catalog, state)
@@ -77,6 +85,7 @@ def _check_skill(index: Index, summary: SkillSummary, state: _CheckState, limits
     except SkillpmError as error:
         yield _to_problem(error, where)
         return
+    state.all_releases[releases.name] = releases
     if releases.latest is not None:
         state.releases[summary.name] = releases
     for release in releases.versions:
@@ -129,6 +138,22 @@ def _check_dependencies(name: SkillName, release: Release, tree: FileTree, skill
     if mismatch := dependency_mismatch(release.dependencies, own):
         message = f"dependencies in the index differ from those in the skill: {mismatch}"
         yield IndexProblem(where=where, message=message)
+
+
+def _check_installability(index: Index, state: _CheckState, warn: Callable[[str], None]) -> Iterator[IndexProblem]:
+    """Find versions whose dependencies no versions of the index satisfy; `warn` of dependencies on other skills."""
+    for name in find_external_dependencies(state.all_releases):
+        # The catalog omits skills of which all versions are yanked.
+        where = f"{index.config.url}skills/{name}.json"
+        try:
+            if (text := index.access.read_document(where)) is not None:
+                state.all_releases[name] = read_releases(text, where, name)
+        except SkillpmError as error:
+            yield _to_problem(error, where)
+    for name, requirers in find_external_dependencies(state.all_releases).items():
+        warn(external_dependency_message(name, requirers))
+    for release in find_uninstallable(state.all_releases):
+        yield IndexProblem(where=f"{release.name} {release.version}", message=f"cannot be installed: {release.reason}")
 
 
 def _check_site(index: Index, limits: Limits, latest: dict[SkillName, str] | None) -> Iterator[IndexProblem]:
