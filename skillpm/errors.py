@@ -264,6 +264,22 @@ class OfflineError(SkillpmError):
             hint="run the same command once without --offline",
             skills=skills,
         )
+        self.missing = tuple(missing)
+
+
+class NotMirroredError(OfflineError):
+    """Content is neither cached nor in the mirrors that replace its origin; lists everything that is missing."""
+
+    code = "not-mirrored"
+
+    def __init__(self, missing: Sequence[str], mirrors: str, *, skills: Sequence[str] = ()) -> None:
+        SkillpmError.__init__(
+            self,
+            f"not in the mirror {mirrors}, which replaces all origins: {', '.join(missing)}",
+            hint="run the command where the origins can be reached, then copy with `skillpm mirror skills.lock MIRROR`",
+            skills=skills,
+        )
+        self.missing = tuple(missing)
 
 
 class BusyError(SkillpmError):

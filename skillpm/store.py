@@ -17,7 +17,7 @@ from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder, wri
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.files import discard_file, translate_os_errors
-from skillpm.formats.pin import GitPin, IndexPin, Pin, UrlPin
+from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
 
 MAGIC = b"skillpm-tree 1 "
 
@@ -91,6 +91,27 @@ class LockedContent(Protocol):
     def version(self) -> str: ...  # noqa: D102
 
 
+def claim_key(name: str, skill: LockedContent) -> str:
+    """Return the SHA-256 of what a lockfile claims: that this source has this content. Empty for a local source.
+
+    A git ref is left out, since it moves: the commit is what counts.
+    """
+    from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
+
+    match skill.pin:
+        case GitPin(url=url, commit=commit, path=path, tree=tree, files=files):
+            claim = [url, commit, path, tree, *files]
+        case UrlPin(url=url, sha256=checksum):
+            claim = [url, checksum]
+        case IndexPin(index=index, url=url, sha256=checksum):
+            claim = [name, skill.version, index, url, checksum]
+        case OciPin(repository=repository, manifest=manifest, layer=layer):
+            claim = [repository, manifest, layer]
+        case _:
+            return ""
+    return sha256("\n".join([*claim, skill.digest or ""]).encode()).hexdigest()
+
+
 class Proofs:
     """Which locked content was proved to be that of its source, so that the store may be used without a request.
 
@@ -100,23 +121,21 @@ class Proofs:
     once on a machine is remembered as an empty file in the cache.
     """
 
-    def __init__(self, cache_dir: str) -> None:
+    def __init__(self, cache_dir: str, mirror: str = "") -> None:
         self.folder = os.path.join(cache_dir, "proofs")
+        # With the address of a mirror, a proof says only that the mirror had the skill.
+        self.mirror = mirror
 
     def path(self, name: str, skill: LockedContent) -> str:
         """Return the path of a proof, whether it exists or not; empty for a local source, which is read each time."""
         from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
-        match skill.pin:
-            case GitPin(url=url, commit=commit, path=path, tree=tree, files=files):
-                claim = [url, commit, path, tree, *files]
-            case UrlPin(url=url, sha256=checksum):
-                claim = [url, checksum]
-            case IndexPin(index=index, url=url, sha256=checksum):
-                claim = [name, skill.version, index, url, checksum]
-            case _:
-                return ""
-        return os.path.join(self.folder, sha256("\n".join([*claim, skill.digest or ""]).encode()).hexdigest())
+        if self.mirror:
+            key = sha256(f"{self.mirror}\n{claim_key(name, skill)}".encode()).hexdigest()
+        else:
+            # What registries name by digests needs no proof beside them.
+            key = "" if isinstance(skill.pin, OciPin) else claim_key(name, skill)
+        return os.path.join(self.folder, key) if key else ""
 
     def has(self, name: str, skill: LockedContent) -> bool:
         """Return whether nothing remains to be proved."""

@@ -94,6 +94,7 @@ SECTIONS = {
         "validate": "Check skills against the Agent Skills specification.",
         "pack": "Create an archive of a skill.",
         "push": "Publish skills in an OCI registry.",
+        "mirror": "Copy locked skills for machines without their sources.",
         "index": "Build and check an index of skills.",
     },
     "Maintenance": {

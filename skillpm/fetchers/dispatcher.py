@@ -47,6 +47,7 @@ from skillpm.store import Store, StoreDamaged
 if TYPE_CHECKING:
     from skillpm.fetchers.git.git_fetcher import GitFetcher
     from skillpm.fetchers.local import PathFetcher
+    from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.fetchers.oci.oci_fetcher import OciFetcher
     from skillpm.fetchers.packages.package_fetcher import PackageFetcher
 
@@ -86,6 +87,7 @@ class FetcherDispatcher:
         self.cooldown = Cooldown()
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self.known_layers: dict[str, Digest] = {}
+        self.open_mirrors: Callable[[], Mirrors | None] = lambda: None
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
         self._listings: dict[tuple[GitSource, str], tuple[GitSource, Sequence[AvailableSkill]]] = {}
@@ -149,6 +151,11 @@ class FetcherDispatcher:
         """Add the content of locked skills to the store; return descriptions of what is missing offline."""
         missing: list[str] = []
         mismatches: list[DigestMismatch] = []
+        if mirrors := self.open_mirrors():
+            try:
+                locked, missing = mirrors.fetch(locked)
+            except DigestMismatch as error:
+                raise error.in_scope(self._lockfile_path(), self.settings.scope_flag) from None
         for kind, names in _group_by_kind({name: skill.pin for name, skill in locked.items()}).items():
             try:
                 for batch in _split_batch(kind, names):
@@ -246,39 +253,56 @@ class FetcherDispatcher:
         self.destinations.name(url)
         return cast("IndexQueries", self._fetcher("index")).list_skills(url)
 
+    @property
+    def origin_settings(self) -> Settings:
+        """The settings of the fetchers for origins: without network, if mirrors replace all of them."""
+        mirrors = self.open_mirrors()
+        return self.settings if mirrors is None or mirrors.allows_origin else self.settings.replace(offline=True)
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether no origin can be asked."""
+        return self.origin_settings.offline
+
     def _fetcher(self, kind: str) -> Fetcher:
         if kind not in self._fetchers:
-            self._fetchers[kind] = self._create_fetcher(kind)
+            fetcher, mirrors = self._create_fetcher(kind), self.open_mirrors()
+            if mirrors is not None and self.is_offline and not self.settings.offline:
+                from skillpm.fetchers.mirrors.mirrors import ReplacedFetcher  # noqa: PLC0415
+
+                fetcher = cast("Fetcher", ReplacedFetcher(fetcher, mirrors))
+            self._fetchers[kind] = fetcher
         return self._fetchers[kind]
 
     def _create_fetcher(self, kind: str) -> Fetcher:
+        settings = self.origin_settings
         if kind == "git":
             from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415
 
             cache = self.locate_git_cache()
-            fetcher = GitFetcher(self.settings, self.store, self.reporter, cache, self.destinations, self.cooldown)
+            fetcher = GitFetcher(settings, self.store, self.reporter, cache, self.destinations, self.cooldown)
             return cast("Fetcher", fetcher)
         if kind == "path":
             from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 
-            limits, home, flag = self.settings.limits, self.settings.home, self.settings.scope_flag
+            limits, home, flag = settings.limits, settings.home, settings.scope_flag
             return cast("Fetcher", PathFetcher(self.base, home, limits, self.store, self.reporter, flag))
         if kind == "bundled":
             from skillpm.fetchers.bundled import BundledFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", BundledFetcher(self.store, self.reporter, self.settings.scope_flag))
+            return cast("Fetcher", BundledFetcher(self.store, self.reporter, settings.scope_flag))
         if kind == "url":
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", UrlFetcher(self.settings, self.base, self.store, self.reporter, self.destinations))
+            return cast("Fetcher", UrlFetcher(settings, self.base, self.store, self.reporter, self.destinations))
         if kind == "package":
             from skillpm.fetchers.packages.package_fetcher import PackageFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", PackageFetcher(self.settings, self.base, self.store, self.reporter))
+            return cast("Fetcher", PackageFetcher(settings, self.base, self.store, self.reporter))
         if kind == "oci":
             from skillpm.fetchers.oci.oci_fetcher import OciFetcher  # noqa: PLC0415
 
-            oci = OciFetcher(self.settings, self.store, self.reporter, self.destinations, self.known_layers)
+            oci = OciFetcher(settings, self.store, self.reporter, self.destinations, self.known_layers)
             return cast("Fetcher", oci)
         return cast("Fetcher", self.make_index_fetcher(self.destinations))
 

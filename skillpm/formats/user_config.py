@@ -73,6 +73,7 @@ FIXED_KEYS: dict[str, KeyKind] = {
     "discovery.disable-claude-paths": "flag",
     "skills.enabled": "flag",
     "link-mode": "link",
+    "replace": "texts",
     "serving.max-length": "length",
     "serving.mode": "reduction",
 }

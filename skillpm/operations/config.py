@@ -13,7 +13,8 @@ from skillpm.core.git_syntax import has_credentials
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import DocumentChanged, NotFoundError, SkillpmError
+from skillpm.errors import DocumentChanged, DocumentError, NotFoundError, SkillpmError, UsageError
+from skillpm.fetchers.mirrors.layout import read_replacement
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.user_config import (
     FIXED_KEYS,
@@ -30,7 +31,7 @@ from skillpm.operations.context.project_files import retry_if_changed
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_manifest, load_rules, load_serving_settings
-from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.operations.context.scope_settings import absolute_address, user_config_path
 from skillpm.settings import Settings
 
 
@@ -90,9 +91,13 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
     key = parse_key(key_text)
     if key.kind == "index":
         values = [_absolute_path(word, context.settings.working_directory) for word in values]
+    if key.text == "replace":
+        values = [word if word.startswith("[") else absolute_address(word, context.settings) for word in values]
     value = parse_value(key, values, context.settings.now)
     if key.text == "agents":
         find_agents(value)
+    if key.text == "replace":
+        _check_mirrors(value)
     if key.kind == "index" and has_credentials(values[0]):
         context.reporter.warn(
             f"the credentials in the URL are not kept; use {parse_index(key, value).token_variable} or ~/.netrc"
@@ -121,6 +126,13 @@ def unset_setting(context: Context, key_text: str) -> ConfigChange:
     if not edited.is_changed:
         raise NotFoundError(f"`{sanitize(key.text)}` is not set in config.toml", where=edited.file)
     return edited
+
+
+def _check_mirrors(addresses: Sequence[str]) -> None:
+    try:
+        read_replacement(JsonNode(addresses, "replace"))
+    except DocumentError as error:
+        raise UsageError(error.message, hint=error.hint) from error
 
 
 def _absolute_path(value: str, directory: str) -> str:

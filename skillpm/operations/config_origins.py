@@ -11,7 +11,7 @@ from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_permissions import load_manifest, visible_scopes
-from skillpm.operations.context.scope_settings import find_strictest_cutoff
+from skillpm.operations.context.scope_settings import REPLACE_VARIABLE, find_strictest_cutoff, split_replacement
 from skillpm.settings import Settings
 
 COMMAND_LINE, ENVIRONMENT, USER, DEFAULT = "command line", "environment", "user config", "default"
@@ -64,6 +64,7 @@ class SettingOrigins(Value):
                 location=self.scope.manifest,
             )
         yield self._link_mode()
+        yield self._replace()
         yield from self._permissions()
         if (profiles := self.config.get("profiles")) is not None:
             for name, node in profiles.items():
@@ -108,6 +109,13 @@ class SettingOrigins(Value):
         if self.manifest.link_mode:
             origin, location = self._manifest_origin, self.scope.manifest
             return EffectiveSetting(key=key, value=self.manifest.link_mode, origin=origin, location=location)
+        return self._find_user_setting(key) or EffectiveSetting(key=key, value=None, origin=DEFAULT)
+
+    def _replace(self) -> EffectiveSetting:
+        key, text = "replace", self.settings.environ.get(REPLACE_VARIABLE)
+        if text:
+            addresses = split_replacement(text, self.settings)
+            return EffectiveSetting(key=key, value=addresses, origin=ENVIRONMENT, location=REPLACE_VARIABLE)
         return self._find_user_setting(key) or EffectiveSetting(key=key, value=None, origin=DEFAULT)
 
     def _indexes(self) -> Iterator[EffectiveSetting]:

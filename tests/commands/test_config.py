@@ -62,6 +62,7 @@ def test_list_shows_the_origin_of_each_setting(scene: CommandSandbox) -> None:
         "offline = true environment (SKILLPM_OFFLINE)",
         'permissions.* = "allow" user config (HOME/.config/skillpm/config.toml)',
         'permissions.x-* = "ask" project manifest (WORK/skills.json)',
+        "replace = (not set) default",
         "serving.max-length = 50000 default",
         "serving.mode = (not set) default",
         "skills.enabled = true default",

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import JsonNode
@@ -15,11 +15,12 @@ from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normal
 from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import read_effective_cutoff, read_user_setting
+from skillpm.operations.context.scope_settings import read_effective_cutoff, read_replacement_of, read_user_setting
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
     from skillpm.fetchers.base import IndexQueries
+    from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.indexes.client.index import Index
     from skillpm.indexes.publish.verification import IndexProblem
 
@@ -84,15 +85,25 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
             from skillpm.indexes.client.index_fetcher import IndexFetcher  # noqa: PLC0415  (imports all that reads skills)
 
             indexes = partial(configured_indexes, scope, settings)
-            return IndexFetcher(settings, base, context.store, context.reporter, indexes, destinations)
+            return IndexFetcher(fetchers.origin_settings, base, context.store, context.reporter, indexes, destinations)
 
         fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
         fetchers.cooldown.find_cutoff = partial(_read_cutoff, scope, settings)
         fetchers.destinations.name_later(partial(_read_index_urls, scope, settings))
+        fetchers.open_mirrors = cache(partial(_open_mirrors, settings, context))
         context.fetchers[base] = fetchers
     return context.fetchers[base]
+
+
+def _open_mirrors(settings: Settings, context: Context) -> "Mirrors | None":
+    replacement = read_replacement_of(settings)
+    if not replacement.mirrors:
+        return None
+    from skillpm.fetchers.mirrors.mirrors import Mirrors  # noqa: PLC0415  (reads archives; few users have mirrors)
+
+    return Mirrors(replacement, settings, context.store, context.reporter)
 
 
 def _read_cutoff(scope: Scope, settings: Settings) -> Cutoff:

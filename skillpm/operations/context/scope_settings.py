@@ -4,7 +4,8 @@ import os
 
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, parse_cutoff
-from skillpm.errors import DocumentError
+from skillpm.errors import DocumentError, UsageError
+from skillpm.fetchers.mirrors.layout import ORIGIN, Replacement, read_replacement
 from skillpm.files import read_text
 from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.manifest import Manifest, read_link_mode
@@ -56,3 +57,32 @@ def read_link_mode_of(manifest: Manifest, settings: Settings) -> str:
 def read_edit_policies(manifest: Manifest, settings: Settings) -> EditPolicy:
     """Return what happens to local edits in a scope: what the manifest says, then `config.toml`."""
     return manifest.edits.over(read_edit_policy(read_user_setting(settings, "edits")))
+
+
+REPLACE_VARIABLE = "SKILLPM_REPLACE"
+
+
+def read_replacement_of(settings: Settings) -> Replacement:
+    """Return the mirrors of the environment, else those of `config.toml`. A manifest cannot name any (ADR 47).
+
+    In the environment, they are separated by commas, and relative paths start at the working directory.
+    """
+    if text := settings.environ.get(REPLACE_VARIABLE):
+        try:
+            return read_replacement(JsonNode(split_replacement(text, settings), REPLACE_VARIABLE))
+        except DocumentError as error:
+            raise UsageError(f"{REPLACE_VARIABLE}: {error.message}", hint=error.hint) from None
+    node = read_user_setting(settings, "replace")
+    return Replacement() if node is None else read_replacement(node)
+
+
+def split_replacement(text: str, settings: Settings) -> list[str]:
+    """Return the addresses of mirrors in an environment variable; relative paths become absolute."""
+    return [absolute_address(part.strip(), settings) for part in text.split(",") if part.strip()]
+
+
+def absolute_address(text: str, settings: Settings) -> str:
+    """Return the address of a mirror with an absolute path."""
+    if text == ORIGIN or "://" in text or text.startswith("~/"):
+        return text
+    return os.path.normpath(os.path.join(settings.working_directory, text))

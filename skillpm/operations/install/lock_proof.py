@@ -53,7 +53,7 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
     tags = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, GitPin) and _tag_of(pin)}
     manifests = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, OciPin) and pin.tag}
     releases = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and skill.version}
-    if context.settings.offline:
+    if fetchers.is_offline:
         claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted({*tags, *manifests})]
         claims += [Claim(name=name, what="version", problem=OFFLINE) for name in sorted(releases)]
     else:

@@ -1,0 +1,1 @@
+"""Take the content of locked skills from mirrors."""

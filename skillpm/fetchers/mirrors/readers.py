@@ -1,0 +1,200 @@
+"""Read the archives of a mirror: from a folder, a `.tar`, a web server or an OCI repository."""
+
+import os
+import tarfile
+from functools import cached_property
+from typing import Protocol
+
+from skillpm.core.text import sanitize
+from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
+from skillpm.events import Reporter
+from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.http.client import HttpClient
+from skillpm.fetchers.mirrors.layout import MARKER, MirrorAddress, archive_path, check_marker, tag_of
+from skillpm.fetchers.oci.registry import OciRegistries
+from skillpm.fetchers.regular_file import read_regular_file
+from skillpm.files import translate_os_errors
+from skillpm.formats.oci.manifest import SkillManifest
+from skillpm.formats.oci.reference import repository_url
+from skillpm.settings import Settings
+
+MAX_MARKER = 10_000
+MAX_ARCHIVES = 1_000_000
+
+
+class MirrorReader(Protocol):
+    """A mirror that can be read. Thread-safe."""
+
+    def read(self, key: str) -> bytes | None:
+        """Return the archive of a skill; None if the mirror does not have it. Raises `FetchError` for no mirror."""
+
+    def interrupt(self) -> None:
+        """End the requests that are under way."""
+
+
+class FolderReader:
+    """A mirror in a folder."""
+
+    def __init__(self, folder: str, limit: int) -> None:
+        self.folder = folder
+        self.limit = limit
+
+    def read(self, key: str) -> bytes | None:
+        """Return an archive, or None."""
+        self._check()
+        return self._read_file(archive_path(key), self.limit)
+
+    def interrupt(self) -> None:
+        """Do nothing: files are read at once."""
+
+    def _check(self) -> None:
+        data = self._read_file(MARKER, MAX_MARKER)
+        if data is None:
+            raise not_a_mirror_error(self.folder)
+        check_marker(decode_marker(data, self.folder), os.path.join(self.folder, MARKER))
+
+    def _read_file(self, name: str, limit: int) -> bytes | None:
+        path = os.path.join(self.folder, name)
+        with translate_os_errors("read a mirror", path):
+            try:
+                data = read_regular_file(path, limit)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        if data is None or len(data) > limit:
+            raise RefusedError(f"{path} is not a regular file of up to {limit} bytes")
+        return data
+
+
+class FileReader:
+    """A mirror in one file, an uncompressed `.tar`. Its list is read once, and archives where they begin."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        self.path = path
+        self.limit = limit
+
+    def read(self, key: str) -> bytes | None:
+        """Return an archive, or None."""
+        members = self.members
+        return self.read_member(archive_path(key)) if archive_path(key) in members else None
+
+    def interrupt(self) -> None:
+        """Do nothing: files are read at once."""
+
+    def read_member(self, name: str) -> bytes:
+        """Return the bytes of a member that is in the list."""
+        offset, size = self.members[name]
+        if size > self.limit:
+            hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
+            raise RefusedError(f"{self.path}: {sanitize(name)} is over {self.limit} bytes", hint=hint)
+        with translate_os_errors("read a mirror", self.path), open(self.path, "rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
+    @cached_property
+    def members(self) -> dict[str, tuple[int, int]]:
+        """Where each regular file begins, and its size. Raises `FetchError` if the file is no mirror."""
+        members: dict[str, tuple[int, int]] = {}
+        try:
+            with translate_os_errors("read a mirror", self.path), tarfile.open(self.path, "r:") as archive:
+                for member in archive:
+                    if member.isreg() and len(members) < MAX_ARCHIVES:
+                        members[member.name] = member.offset_data, member.size
+        except (tarfile.TarError, ValueError, OverflowError) as error:
+            raise FetchError(
+                f"{self.path} is not a mirror: {sanitize(str(error), 100)}", hint="make one with `skillpm mirror`"
+            ) from None
+        if MARKER not in members:
+            raise not_a_mirror_error(self.path)
+        offset, size = members[MARKER]
+        with translate_os_errors("read a mirror", self.path), open(self.path, "rb") as file:
+            file.seek(offset)
+            check_marker(decode_marker(file.read(min(size, MAX_MARKER)), self.path), f"{self.path}: {MARKER}")
+        return members
+
+
+class WebReader:
+    """The folder of a mirror on a web server: one request a skill."""
+
+    def __init__(self, url: str, client: HttpClient, limit: int) -> None:
+        self.url = url
+        self.client = client
+        self.limit = limit
+
+    def read(self, key: str) -> bytes | None:
+        """Return an archive, or None; whether there is a mirror at all is asked only then."""
+        try:
+            return self.client.get(self.url + archive_path(key), limit=self.limit).body
+        except NotFoundError:
+            self._check()
+            return None
+
+    def interrupt(self) -> None:
+        """End the requests that are under way."""
+        self.client.stop_event.set()
+
+    def _check(self) -> None:
+        try:
+            data = self.client.get(self.url + MARKER, limit=MAX_MARKER).body
+        except NotFoundError:
+            raise not_a_mirror_error(self.url) from None
+        check_marker(decode_marker(data, self.url), self.url + MARKER)
+
+
+class OciReader:
+    """A mirror in a repository of an OCI registry: a manifest and a blob a skill."""
+
+    def __init__(self, repository: str, registries: OciRegistries) -> None:
+        self.repository = repository
+        self.registries = registries
+
+    def read(self, key: str) -> bytes | None:
+        """Return an archive, or None."""
+        try:
+            document = self.registries.fetch_document(self.repository, tag_of(key))[1]
+        except NotFoundError:
+            return None
+        if not isinstance(document, SkillManifest):
+            raise RefusedError(f"oci://{self.repository}:{tag_of(key)} is an index, not the manifest of a skill")
+        return self.registries.fetch_blob(self.repository, document.layer)
+
+    def interrupt(self) -> None:
+        """End the requests that are under way."""
+        self.registries.http.stop_event.set()
+
+
+def open_reader(address: MirrorAddress, settings: Settings, reporter: Reporter) -> MirrorReader:
+    """Return the reader of a mirror that the user named. Only its server is contacted, and where it redirects to."""
+    limit, destinations = settings.limits.download, Destinations()
+    match address.kind:
+        case "folder":
+            return FolderReader(local_path(address, settings), limit)
+        case "file":
+            return FileReader(local_path(address, settings), limit)
+        case "web":
+            destinations.name(address.location)
+            return WebReader(address.location, HttpClient(settings, reporter, destinations), limit)
+        case "oci":
+            destinations.name(repository_url(address.location))
+            return OciReader(address.location, OciRegistries(settings, reporter, destinations))
+
+
+def local_path(address: MirrorAddress, settings: Settings) -> str:
+    """Return the path of a mirror in a folder or a file."""
+    path = address.location
+    return settings.home + path[1:] if path.startswith("~/") else path
+
+
+def not_a_mirror_error(place: str) -> FetchError:
+    """Return the error for a place without `mirror.json`."""
+    return FetchError(
+        f"{sanitize(place)} is not a mirror: it has no {MARKER}",
+        hint="make one with `skillpm mirror skills.lock DESTINATION`",
+    )
+
+
+def decode_marker(data: bytes, place: str) -> str:
+    """Return the text of `mirror.json`. Raises `DocumentError` if it is not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise DocumentError("this document is not UTF-8", where=f"{place}: {MARKER}") from None
