@@ -15,6 +15,7 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
+from skillpm.operations.install.local_siblings import add_local_siblings
 from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
 from skillpm.operations.install.sibling_skills import sibling_notes
 from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
@@ -40,7 +41,9 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
     require_agent_folders(request.agents, scope, context)
     with _hint_local_path(request.specs, context.settings.working_directory):
         includes, request = parse_includes(scope, context, request)
-        additions = parse_requests(scope, context, request, force=options.install.force)
+        before = read_project_files(scope, context)
+        requested = parse_requests(scope, context, request, force=options.install.force)
+        additions, local_notes = add_local_siblings(scope, context, before, requested)
         names = [*(addition.name for addition in additions), *(name for new in includes for name in new.names)]
         install_options = options.install.replace(
             selected=names, inexact=True, is_linking_requested=bool(request.agents)
@@ -52,11 +55,11 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
             files = add_to_group(files, group, names) if group else files
             return add_agents(files, request.agents) if request.agents else files
 
-        before = read_project_files(scope, context)
         refreshed = tuple(new.include.source.url for new in includes)
         options = options.replace(install=install_options, adds_indexes=True, refreshed=refreshed)
         result = change(scope, context, options, edit)
-        notes = tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
+        notes = tuple(local_notes)
+        notes += tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
         notes += tuple(include_notes(before, includes))
         if not options.dry_run:
             new = [action.name for action in result.actions if action.verb in {"add", "update"}]
