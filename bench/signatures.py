@@ -29,11 +29,11 @@ from cryptography.x509.oid import NameOID
 
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.limits import Limits
+from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import SignatureError
 from skillpm.trust.anchors import Anchors, read_certificates, read_public_key
 from skillpm.trust.skill_signature import read_signing_key, sign_skill, verify_skill
-from skillpm.trust.statement import SIGNATURE_FILE
 
 NOW = dt.datetime.now(dt.UTC)
 JUDGE = """

@@ -20,6 +20,8 @@ MAX_NAME_LENGTH = 64
 WORD = lazy_pattern(r"[a-z0-9]+", re.ASCII)
 # The file that makes a folder a skill. Some tools also read the lower-case name; where both exist, upper case wins.
 SKILL_FILE = "SKILL.md"
+# The signature that a skill may ship, of OpenSSF Model Signing.
+SIGNATURE_FILE = "skill.oms.sig"
 SKILL_FILES = (SKILL_FILE, "skill.md")
 # Windows, "Naming Files, Paths, and Namespaces": COM and LPT with superscript digits are reserved, too.
 RESERVED_NAMES = frozenset(

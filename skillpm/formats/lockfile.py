@@ -22,6 +22,8 @@ class LockedSkill(Value):
     digest: Digest | None
     version: str = ""
     dependencies: Mapping[str, Any] = EMPTY_MAPPING
+    # The fingerprint of the key that signed it; empty if no trusted signature was verified.
+    signer: str = ""
 
 
 class Lockfile(Value):
@@ -99,16 +101,18 @@ def _read_members(node: JsonNode | None) -> dict[str, Mapping[SkillName, Any]]:
 
 
 def _read_skill(node: JsonNode) -> LockedSkill:
-    node.check_keys("version", "source", "digest", "dependencies")
+    node.check_keys("version", "source", "digest", "signer", "dependencies")
     pin = read_pin(node.require("source"))
     digest = node.get("digest")
     if digest is None and not (isinstance(pin, PathPin) and pin.link):
         raise DocumentError("`digest` is missing", where=node.where)
+    signer = node.get("signer")
     return LockedSkill(
         pin=pin,
         digest=None if digest is None else digest.digest(),
         version=node.text_or("version"),
         dependencies=dict[str, Any](read_by_name(node.get("dependencies"), read_locked_requirement).items()),
+        signer="" if signer is None else signer.digest(),
     )
 
 
@@ -138,6 +142,7 @@ def _skill_value(skill: LockedSkill) -> dict[str, Any]:
         "version": skill.version,
         "source": pin_value(skill.pin),
         "digest": skill.digest,
+        "signer": skill.signer,
         "dependencies": dict(sorted(skill.dependencies.items())),
     }
     return {key: part for key, part in value.items() if part}

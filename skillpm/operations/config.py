@@ -32,6 +32,7 @@ from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_manifest, load_rules, load_serving_settings
 from skillpm.operations.context.scope_settings import absolute_address, user_config_path
+from skillpm.operations.context.trust_settings import read_trust_rules
 from skillpm.settings import Settings
 
 
@@ -56,6 +57,7 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     load_rules(scope, settings)
     load_serving_settings(settings)
     load_audit_settings(scope, settings)
+    read_trust_rules(settings)
     _warn_unknown_tables(top, context)
     origins = SettingOrigins(
         scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys
@@ -210,7 +212,7 @@ def _parse_config(file: str) -> JsonNode:
 
 
 def _warn_unknown_tables(config: JsonNode, context: Context) -> None:
-    tables = {key.partition(".")[0] for key in FIXED_KEYS} | {*OPEN_GROUPS, "profiles"}
+    tables = {key.partition(".")[0] for key in FIXED_KEYS} | {*OPEN_GROUPS, "profiles", "trust"}
     for key, node in config.items():
         if key not in tables:
             hint = suggestion_hint(key, tables)

@@ -26,6 +26,8 @@ def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
     """Return whether both are the same folder of a git repository, or the same layer at the same tag of a registry."""
     if new is None or new == old or (old.digest, old.dependencies) != (new.digest, new.dependencies):
         return False
+    if old.signer != new.signer:  # a commit or a tag that is signed is more than the same content
+        return False
     match old.pin, new.pin:
         case GitPin() as one, GitPin() as other:
             return (one.url, one.tree, one.files) == (other.url, other.tree, other.files)

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from skillpm.core.digest import content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.core.names import SIGNATURE_FILE
 from skillpm.errors import SignatureError
 from skillpm.trust.anchors import (
     HASHES,
@@ -21,7 +22,7 @@ from skillpm.trust.anchors import (
     verify_with_keys,
 )
 from skillpm.trust.bundle import Bundle, encode_signed, write_bundle
-from skillpm.trust.statement import PAYLOAD_TYPE, SIGNATURE_FILE, check_files, read_signature, write_statement
+from skillpm.trust.statement import PAYLOAD_TYPE, check_files, read_signature, write_statement
 
 
 class SigningKey:

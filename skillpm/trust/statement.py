@@ -9,13 +9,13 @@ from hashlib import sha256
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SignatureError
 from skillpm.trust.bundle import Bundle, read_bundle
 
-SIGNATURE_FILE = "skill.oms.sig"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://model_signing/signature/v1.0"

@@ -15,12 +15,12 @@ from kit.signing import Key
 
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.limits import Limits
+from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import SignatureError
 from skillpm.trust.anchors import Anchors, fingerprint, read_certificates, read_public_key
 from skillpm.trust.bundle import MAX_BUNDLE_SIZE, encode_signed
 from skillpm.trust.skill_signature import read_signing_key, sign_skill, verify_skill
-from skillpm.trust.statement import SIGNATURE_FILE
 
 NOW = dt.datetime(2026, 11, 25, tzinfo=dt.UTC)
 FILES = {"SKILL.md": b"---\nname: pdf\ndescription: PDF\n---\nRun scripts/run.sh\n", "scripts/run.sh": b"echo\n"}

@@ -88,7 +88,8 @@ def _to_json(details: SkillDetails) -> dict[str, Any]:
             {"code": finding.code, "message": finding.message, "line": finding.line} for finding in details.findings
         ],
     }
-    return {**value, "index": details.index_warning} if details.index_warning else value
+    more = {"index": details.index_warning, "signer": details.signer}
+    return {**value, **{key: part for key, part in more.items() if part}}
 
 
 def _print_details(invocation: Invocation, details: SkillDetails) -> None:
@@ -125,6 +126,7 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
         ),
         ("source", listed.source or "local"),
         ("digest", listed.digest),
+        ("signer", details.signer),
         ("path", listed.path),
         ("links", ", ".join(listed.links)),
         ("tokens", f"about {body_tokens(listed) or skill.tokens}"),

@@ -1,6 +1,6 @@
-"""Tags that point at another commit or manifest than when they were locked."""
+"""Tags that point at another commit or manifest than when they were locked, and signers that changed."""
 
-from skillpm.core.digest import shorten_distinct_digests
+from skillpm.core.digest import shorten_digest, shorten_distinct_digests
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
@@ -10,8 +10,8 @@ from skillpm.formats.pin import GitPin, OciPin
 
 
 def report_moved_tags(before: Lockfile, after: Lockfile, reporter: Reporter) -> None:
-    """Warn about each tag that points at something else than is locked."""
-    for name, message in find_moved_tags(before, after).items():
+    """Warn about each tag that points at something else than is locked, and about each signer that changed."""
+    for name, message in (*find_moved_tags(before, after).items(), *find_changed_signers(before, after).items()):
         reporter.warn(f"{name}: {message}")
 
 
@@ -27,6 +27,23 @@ def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
                 if (old.repository, tag) == (new.repository, new.tag) and old.manifest != new.manifest:
                     messages[name] = describe_move(tag, old.manifest, new.manifest)
     return messages
+
+
+def find_changed_signers(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
+    """Return a message for each skill with another signer than is locked, or with none any more."""
+    old = {name: skill.signer for name, skill in before.skills.items() if skill.signer}
+    return {
+        name: describe_signers(old[name], skill.signer)
+        for name, skill in sorted(after.skills.items())
+        if skill.signer != old.get(name, skill.signer)
+    }
+
+
+def describe_signers(old: str, new: str) -> str:
+    """Return that the signer changed, or that there is none any more."""
+    if new:
+        return "its signer changed {} → {}".format(*shorten_distinct_digests(old, new))
+    return f"it has no trusted signature any more; {shorten_digest(old)} signed it before"
 
 
 def describe_move(tag: str, old: str, new: str) -> str:

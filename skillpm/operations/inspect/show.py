@@ -49,6 +49,8 @@ class SkillDetails(Value):
     files: tuple[ShownFile, ...]
     findings: tuple[Finding, ...]
     index_warning: str = ""
+    # The locked fingerprint of the key that signed it; empty if there is none.
+    signer: str = ""
 
 
 def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
@@ -84,6 +86,7 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
             dependencies={} if locked is None else dict(locked.dependencies),
             files=tuple(_list_files(view, scope, name)),
             findings=skill.findings,
+            signer="" if locked is None else locked.signer,
             index_warning=""
             if locked is None
             else find_index_warnings(scope, context, {listed_name: locked}).get(listed_name, ""),

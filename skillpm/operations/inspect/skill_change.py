@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from skillpm.core.digest import shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
@@ -20,6 +21,7 @@ from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabiliti
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
+NO_SIGNER = "it has no trusted signature any more"
 OLD_UNKNOWN = " (all of it, since the old content is unknown)"
 
 
@@ -113,6 +115,12 @@ def find_suspicions(old: LockedSkill, new: LockedSkill) -> Iterator[ReviewFindin
     elif isinstance(after, UrlPin) and not is_same:
         summary = "the archive changed behind an unchanged address"
         yield ReviewFinding(code="archive-changed", summary=summary, values=(sanitize(after.url),))
+    if old.signer and old.signer != new.signer:
+        if new.signer:
+            signers = " → ".join(shorten_distinct_digests(old.signer, new.signer))
+            yield ReviewFinding(code="signer-changed", summary="another key signed it", values=(signers,))
+        else:
+            yield ReviewFinding(code="signer-gone", summary=NO_SIGNER, values=(shorten_digest(old.signer),))
     if old.version == new.version != "" and not is_same:
         summary = "the content changed behind an unchanged version"
         yield ReviewFinding(code="content-changed", summary=summary, values=(sanitize(new.version, 60),))

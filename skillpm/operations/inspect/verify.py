@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Literal
 
 from skillpm.core.digest import shorten_distinct_digests
-from skillpm.core.names import SkillName
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.files import read_regular_file
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.receipt import InstalledSkill, Receipt
 from skillpm.installer.actions import version_label
@@ -17,11 +19,12 @@ from skillpm.installer.stat_cache import StatCache
 from skillpm.operations.context.project_files import read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.operations.pipeline.local_skills import wrong_target_message
 
 LINK_REPLACED = "no longer links to it"
-State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link"]
+State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link", "signature"]
 
 
 class VerifiedSkill(Value):
@@ -67,6 +70,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
             for name in names
         ]
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
+        skills = [_verify_signature(skill, view, context, locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
         local = sorted({name for links in receipt.links.values() for name in links} - {*names})
@@ -145,6 +149,33 @@ def _verify_live_link(
         return skill
     is_edit = installed is None or installed.pin == locked_skill.pin
     return skill.replace(state="modified" if is_edit else "other-version", detail=message)
+
+
+def _verify_signature(
+    skill: VerifiedSkill, view: ReadView, context: Context, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
+) -> VerifiedSkill:
+    """Check the signature of a skill again, where config.toml says who must have signed it, or the lockfile who did."""
+    if skill.state != "ok" or skill.name not in receipt.skills:
+        return skill
+    entry, settings = locked[skill.name], context.settings
+    if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
+        return skill
+    from skillpm.operations.pipeline.signers import check_signature  # noqa: PLC0415  (few skills are signed)
+
+    tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
+    message, is_wrong = check_signature(settings, entry, tree).compare(entry)
+    if message and not is_wrong:
+        context.reporter.warn(f"{skill.name}: {message}")
+    return skill.replace(state="signature", detail=message) if is_wrong else skill
+
+
+def read_installed(folder: str, installed: InstalledSkill) -> FileTree:
+    """Return the files of an installed skill, which were just found to be those of the receipt."""
+    entries = [
+        SourceEntry(path=path, data=read_regular_file(os.path.join(folder, path))).as_file(path)
+        for path in sorted(installed.files, key=str.encode)
+    ]
+    return FileTree(files=tuple(entries))
 
 
 def _verify_links(skill: VerifiedSkill, scope: Scope, context: Context, receipt: Receipt) -> VerifiedSkill:

@@ -1,11 +1,14 @@
 """`lock`: resolve and write the lockfile; install nothing."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.values import Value
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
 from skillpm.installer.actions import version_label
 from skillpm.operations.context.project_files import (
@@ -21,6 +24,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
+from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.inspect.yanked import warn_yanked
 from skillpm.operations.install.lock_proof import LockProof, prove_lock
@@ -103,6 +107,17 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
     )
 
 
+def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> None:
+    """Raise `NotTrusted` for new content that somebody trusted must have signed, and did not."""
+    if read_user_setting(fetchers.settings, "trust") is None:
+        return
+    from skillpm.operations.gate.problems import refusal  # noqa: PLC0415  (few users trust signers)
+    from skillpm.operations.gate.signatures import find_unsigned  # noqa: PLC0415
+
+    if problems := [*find_unsigned(skills, fetchers)]:
+        raise refusal(problems)
+
+
 def _read_merged_files(scope: Scope, context: Context) -> ProjectFiles:
     """Read the documents of a scope, of which the lockfile may have a merge conflict: both sides are read then.
 
@@ -144,6 +159,8 @@ def _resolve_lock(
     files = expand_includes(scope, files, fetchers, refreshed)
     upgraded = resolve_upgrade(scope, files, fetchers, names, UpgradeOptions(checks_commits=True))
     after, before = upgraded.lockfile, files.whole_lockfile
+    changed = find_changed_skills(before, after)
+    _require_signatures({name: new for name, _, new in changed if new is not None}, fetchers)
     report_moved_tags(before, after, context.reporter)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
@@ -153,7 +170,6 @@ def _resolve_lock(
         warnings += [missing_index_message(scope, files, index) for index in indexes]
     for message in warnings:
         context.reporter.warn(message)
-    changed = find_changed_skills(before, after)
     warn_yanked(scope, context, before, after, [*names])
     result = LockResult(
         is_changed=not is_same,

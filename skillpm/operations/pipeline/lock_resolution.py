@@ -15,7 +15,7 @@ from skillpm.formats.pin import IndexPin, PackagePin
 from skillpm.operations.context.project_files import ProjectFiles, missing_project_message
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.context.scope_settings import read_effective_cutoff
+from skillpm.operations.context.scope_settings import read_effective_cutoff, read_user_setting
 from skillpm.operations.pipeline.index_policy import (
     LOST_RELEASE_HINT,
     find_locked_release,
@@ -101,13 +101,22 @@ def resolve_lockfile(
             fetchers.reporter.warn(f"{message}; it stays as it is locked")
         upgrade -= lost.keys()
         lockfile = resolve_with(upgrade)
-    lockfile = lockfile.replace(include=include_values(files.locked_includes))
+    lockfile = _record_signers(locked, lockfile.replace(include=include_values(files.locked_includes)), fetchers)
     _check_versions(scope, locked, lockfile)
     if lock_policy.locked and lockfile != locked:
         changed = find_changed_skills(locked, lockfile)
         reasons = [_describe_change(name, old, new) for name, old, new in changed]
         raise _outdated_error(scope, reasons, lock_policy)
     return lockfile
+
+
+def _record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatcher) -> Lockfile:
+    is_signed = any(skill.signer for skill in before.skills.values())
+    if not is_signed and read_user_setting(fetchers.settings, "trust") is None:
+        return after
+    from skillpm.operations.pipeline.signers import record_signers  # noqa: PLC0415  (few users trust signers)
+
+    return record_signers(before, after, fetchers)
 
 
 def find_lock_conflicts(files: ProjectFiles) -> list[str]:

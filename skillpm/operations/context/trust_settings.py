@@ -1,0 +1,59 @@
+"""Whom the user trusts to sign skills: the rules of config.toml, and the keys and certificates that they name."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from skillpm.errors import SignatureError
+from skillpm.files import OS_ERROR_REASONS, read_regular_file
+from skillpm.formats.pin import Pin
+from skillpm.formats.trust.trust_rules import TrustRule, read_trust
+from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.settings import Settings
+
+if TYPE_CHECKING:
+    from skillpm.trust.anchors import Anchors
+
+# Of a file with keys or certificates; the roots of all authorities of the web have 250 kB.
+MAX_KEY_FILE = 1_000_000
+NO_LIBRARY = SignatureError("signatures need the extra `sign`", hint="pip install 'agent-skillpm[sign]'")
+
+
+def read_trust_rules(settings: Settings) -> tuple[TrustRule, ...]:
+    """Return the rules of the user. A checkout has none: it must not say whom to trust."""
+    return read_trust(read_user_setting(settings, "trust"))
+
+
+def find_trust_rules(rules: Iterable[TrustRule], pin: Pin) -> tuple[TrustRule, ...]:
+    """Return the rules about the source of a skill."""
+    return tuple(rule for rule in rules if rule.covers(pin))
+
+
+def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":
+    """Return all certificates and keys that these rules trust. Raises `SignatureError`."""
+    try:
+        from skillpm.trust.anchors import Anchors, read_certificates, read_public_key  # noqa: PLC0415  (the extra `sign`)
+    except ImportError as error:
+        raise NO_LIBRARY from error
+    anchors = Anchors()
+    for rule in rules:
+        if rule.root:
+            anchors += read_certificates(*_read_key_file(settings, rule, rule.root))
+        for key in rule.keys:
+            anchors += read_public_key(*_read_key_file(settings, rule, key))
+    return anchors
+
+
+def resolve_key_file(settings: Settings, path: str) -> str:
+    """Return the path of a file that a rule names."""
+    path = os.path.join(settings.home, path[2:]) if path.startswith("~/") else path
+    return os.path.join(settings.config_dir, path)
+
+
+def _read_key_file(settings: Settings, rule: TrustRule, name: str) -> tuple[bytes, str]:
+    path = resolve_key_file(settings, name)
+    try:
+        return read_regular_file(path, MAX_KEY_FILE), path
+    except OSError as error:
+        reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))
+        raise SignatureError(f"cannot read: {reason}", where=path, hint=f"it is named in {rule.where}") from error

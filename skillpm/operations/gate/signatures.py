@@ -1,0 +1,41 @@
+"""Signatures at the gate: who must have signed a skill, and whether its files are those that were signed."""
+
+from collections.abc import Iterator, Mapping
+
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SkillName
+from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.operations.gate.problems import GateRequest, Problem
+from skillpm.operations.pipeline.signers import check_signature, is_signature_required
+from skillpm.settings import Settings
+
+TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.toml"
+
+
+def find_bad_signatures(request: GateRequest) -> Iterator[Problem]:
+    """Yield what is wrong with the signatures of skills; it refuses them where one is required, or locked."""
+    for skill in request.incoming:
+        yield from _check(request.context.settings, skill.name, skill.locked, skill.tree)
+
+
+def find_unsigned(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> Iterator[Problem]:
+    """Yield the skills that are about to be locked, and that somebody trusted must have signed, and did not."""
+    for name, skill in skills.items():
+        if not skill.signer and skill.digest and is_signature_required(fetchers.settings, skill):
+            yield from _check(fetchers.settings, name, skill, fetch_content(fetchers, name, skill, skill.digest))
+
+
+def _check(settings: Settings, name: SkillName, locked: LockedSkill, tree: FileTree) -> Iterator[Problem]:
+    check = check_signature(settings, locked, tree)
+    message, blocks = check.compare(locked)
+    if message:
+        yield Problem(
+            skill=name,
+            kind="signature",
+            rule="signature",
+            message=message,
+            where=check.where,
+            hint=TRUST_HINT if blocks else "",
+            blocks=blocks,
+        )

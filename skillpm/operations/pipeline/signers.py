@@ -1,0 +1,121 @@
+"""Who signed a skill: verified against the rules of config.toml, and recorded in the lockfile."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from skillpm.core.digest import shorten_digest, shorten_distinct_digests
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SIGNATURE_FILE, SkillName
+from skillpm.core.values import Value
+from skillpm.errors import OfflineError, SignatureError
+from skillpm.fetchers.base import variant_of
+from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.pin import summarize_pin
+from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.operations.context.trust_settings import find_trust_rules, load_anchors, read_trust_rules
+from skillpm.settings import Settings
+from skillpm.store import StoreDamaged
+from skillpm.trust.statement import check_files, read_signature
+
+
+class SignatureCheck(Value):
+    """What the signature of a skill is worth: its signer, or why there is none that is trusted."""
+
+    signer: str = ""
+    # The subject of the certificate; empty for a plain key.
+    signer_name: str = ""
+    problem: str = ""
+    # Whether the skill has a signature, valid or not.
+    is_signed: bool = False
+    # The rules about its source; empty if nobody is trusted to sign it.
+    rules: tuple[TrustRule, ...] = ()
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a rule refuses the skill without a trusted signature."""
+        return any(rule.required for rule in self.rules)
+
+    @property
+    def where(self) -> str:
+        """The rule that requires a signature, else the first one."""
+        ranked = sorted(self.rules, key=lambda rule: not rule.required)
+        return ranked[0].where if ranked else ""
+
+    def compare(self, locked: LockedSkill) -> tuple[str, bool]:
+        """Return what is wrong, if anything is, and whether that refuses the skill.
+
+        What the lockfile records must be true as far as somebody is trusted here to sign.
+        """
+        origin = f" (from {summarize_pin(locked.pin)})"
+        if not self.rules:
+            return self.problem and self.problem + origin, False
+        if self.problem and locked.signer:
+            return f"{self.problem}, but the lockfile names a signer, {shorten_digest(locked.signer)}{origin}", True
+        if self.problem:
+            return (self.problem + origin, self.is_required) if self.is_required or self.is_signed else ("", False)
+        if locked.signer and locked.signer != self.signer:
+            found, recorded = shorten_distinct_digests(self.signer, locked.signer)
+            return f"it is signed by {found}, but the lockfile names {recorded} as its signer{origin}", True
+        return "", False
+
+
+def check_signature(settings: Settings, skill: LockedSkill, tree: FileTree) -> SignatureCheck:
+    """Check the signature of a skill. Raises `SignatureError` if a file that a rule names cannot be read.
+
+    Without a rule for its source, only whether its files are those that were signed, by whomever.
+    """
+    is_signed = tree.read(SIGNATURE_FILE) is not None
+    rules = find_trust_rules(read_trust_rules(settings), skill.pin)
+    anchors = load_anchors(settings, rules) if rules else None
+    try:
+        if anchors is None:
+            if (signature := read_signature(tree)) is not None:
+                check_files(tree, signature[1])
+            return SignatureCheck(is_signed=is_signed)
+        from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
+
+        # Certificates expire, but not what was locked while they were valid.
+        at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
+        signer = verify_skill(tree, anchors, at)
+    except SignatureError as error:
+        return SignatureCheck(problem=error.message, is_signed=is_signed, rules=rules)
+    return SignatureCheck(signer=signer.fingerprint, signer_name=signer.name, is_signed=True, rules=rules)
+
+
+def is_signature_required(settings: Settings, skill: LockedSkill) -> bool:
+    """Return whether a rule refuses a skill of this source that nobody trusted signed."""
+    return any(rule.required for rule in find_trust_rules(read_trust_rules(settings), skill.pin))
+
+
+def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatcher) -> Lockfile:
+    """Return a new lockfile with the signers of its skills, as far as rules of config.toml say whom to trust.
+
+    What is recorded for unchanged content stays, whatever is trusted here: others may trust more.
+    """
+    rules = read_trust_rules(fetchers.settings)
+    skills = dict(after.skills)
+    for name, skill in after.skills.items():
+        old = before.skills.get(name)
+        is_same = old is not None and (old.pin, old.digest) == (skill.pin, skill.digest)
+        if is_same and old is not None and old.signer:
+            skills[name] = skill.replace(signer=old.signer)
+        elif matching := find_trust_rules(rules, skill.pin):
+            must_fetch = not is_same or any(rule.required for rule in matching)
+            tree = _read_content(name, skill, fetchers, must_fetch=must_fetch)
+            if tree is not None:
+                skills[name] = skill.replace(signer=check_signature(fetchers.settings, skill, tree).signer)
+    return after.replace(skills=skills)
+
+
+def _read_content(
+    name: SkillName, skill: LockedSkill, fetchers: FetcherDispatcher, *, must_fetch: bool
+) -> FileTree | None:
+    """Return the content of a skill from the store, or from its source if it must be fetched; None without either."""
+    if skill.digest is None:
+        return None
+    with suppress(OfflineError, StoreDamaged):
+        if must_fetch:
+            return fetch_content(fetchers, name, skill, skill.digest)
+        return fetchers.store.read(skill.digest, variant_of(skill.pin))
+    return None
