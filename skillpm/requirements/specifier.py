@@ -32,7 +32,7 @@ from skillpm.requirements.specifier_hints import EXAMPLES, mistake_hint
 
 # An address in the HTML catalog of an index: `https://site/catalog.html#/skill/pdf`; a server may show it as `/`.
 CATALOG_PAGE = lazy_pattern(
-    r"(?:(https?://[^?#]+/)catalog\.html|(https?://[^?#]+/)(?=#))(?:#/(?:skill/([a-z0-9-]+))?[^@]*)?"
+    r"(?:(https?://[^?#]+/)(?:catalog\.html|index\.html)|(https?://[^?#]+/)(?=#))(?:#/(?:skill/([a-z0-9-]+))?[^@]*)?"
 )
 NAMED_SKILL = lazy_pattern(r"([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))?", re.ASCII)
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip")

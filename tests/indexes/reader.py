@@ -38,8 +38,9 @@ class Reader:
         page.add_init_script(WATCH)
 
     def visit(self, address: str) -> None:
-        """Open an address."""
+        """Open an address, and wait for the list of skills."""
         self.page.goto(address)
+        self.page.wait_for_function("performance.getEntriesByName('skillpm-list').length")
 
     def reload_until(self, condition: Callable[[], bool]) -> None:
         """Reload until a condition is true: a browser may write its local storage late."""

@@ -46,7 +46,7 @@ def test_a_tag_with_another_version_than_the_skill_is_warned_of(
     assert built.stdout == "+ pdf 1.0.0\n+ pdf 1.1.0\n+ pdf 1.2.0\n"
     assert built.stderr == (
         "warning: pdf at v1.2.0: the tag says version 1.2.0, SKILL.md says 1.1.0; users who install it are warned\n"
-        "public: 1 skill, 3 versions; 7 files written\n"
+        "public: 1 skill, 3 versions; 9 files written\n"
     )
     assert checked.stderr == (
         "warning: pdf: the index says version 1.2.0, SKILL.md says 1.1.0; users who install it are warned\n"

@@ -38,7 +38,7 @@ def test_committed_skills_are_dated_by_their_last_commit(publisher: IndexPublish
     publisher.write("skills/README.md", "Our skills.\n")
     commit(checkout, 1770000000)
 
-    assert publisher.build() == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 7 files written\n"
+    assert publisher.build() == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 10 files written\n"
     assert [published(publisher, name) for name in ("pdf", "tdd")] == ["2026-01-01T00:00:00Z"] * 2
 
 
@@ -204,5 +204,5 @@ def test_a_repository_that_cannot_be_read_changes_nothing(
             env["GIT_DIR"] = str(checkout / ".git")
     publisher.write_files({"skills/pdf/new.md": "New.\n"})
 
-    assert publisher.build(env=env) == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 7 files written\n"
+    assert publisher.build(env=env) == "+ pdf 1.0.0\n+ tdd 2.0.0\npublic: 2 skills, 2 versions; 10 files written\n"
     assert is_now(published(publisher, "pdf"))

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from indexes.world import IndexPublisher
-from kit import GitServer, Response, make_skill, prefix_paths
+from indexes.world import IndexPublisher, serve_index
+from kit import GitServer, make_skill, prefix_paths
 
 from skillpm.core.digest import parse_digest
+from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SkillName
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.formats.index_catalog import SkillSummary
 from skillpm.formats.index_releases import Release, SkillReleases
-from skillpm.indexes.page.renderer import PageEntry, render_page
-from skillpm.indexes.page.skill_entry import MAX_TEXT_LENGTH, build_skill_page
+from skillpm.indexes.page.renderer import render_page, render_skill_file
+from skillpm.indexes.page.skill_entry import build_skill_page
 from skillpm.skillmd.skill import Skill
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def attack(host: str) -> str:
 """
 
 
-def hostile_page(name: str, host: str) -> bytes:
+def write_hostile_page(folder: Path, name: str, host: str) -> None:
     evil = SkillName("evil")
     digest = parse_digest("sha256:" + "0" * 64, where="here")
     text = BREAK_OUT + "\u202e"
@@ -85,11 +86,12 @@ def hostile_page(name: str, host: str) -> bytes:
         compatibility=text, triggers=(text,), requires=SystemRequirements(bins=(text,), notes=(text,)),
     )  # fmt: skip
     summary = SkillSummary(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
-    return render_page(
-        name,
-        [PageEntry(summary=summary, releases=releases, page=build_skill_page(read, MAX_TEXT_LENGTH))],
-        MAX_TEXT_LENGTH,
-    )
+    script = attack(host).encode()
+    files = (TreeFile(path="SKILL.md", data=b""), TreeFile(path=f"{BREAK_OUT}.sh", data=script, executable=True))
+    row, data = render_skill_file(summary, releases, build_skill_page(read, FileTree(files=files)))
+    (folder / "skills").mkdir()
+    (folder / "skills/evil.js").write_bytes(data)
+    (folder / "catalog.html").write_bytes(render_page(name, [row]))
 
 
 def look_at_everything(reader: "Reader", address: str) -> None:
@@ -105,6 +107,10 @@ def look_at_everything(reader: "Reader", address: str) -> None:
         link.hover()
     for copy in reader.page.locator("#skill-view .copy:visible").all():
         copy.click()
+    for file in range(reader.page.locator(".files a").count()):
+        reader.page.locator(".files a").nth(file).click()
+        assert reader.text
+    reader.page.locator(".files a").first.click()
 
 
 def test_a_published_malicious_skill_runs_no_scripts_and_makes_no_requests(
@@ -115,32 +121,30 @@ def test_a_published_malicious_skill_runs_no_scripts_and_makes_no_requests(
     files = make_skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
     publisher.write_files(prefix_paths("skills/evil", files))
     publisher.build()
-    server.publish(
-        "/catalog.html", Response(200, {"Content-Type": "text/html"}, publisher.read("public/catalog.html").encode())
-    )
+    serve_index(server, publisher.index_folder)
 
     look_at_everything(reader, f"{server.address}/catalog.html")
 
     assert reader.broken == []
-    assert [request.path for request in server.requests] == ["/catalog.html"]
+    assert [request.path for request in server.requests] == ["/catalog.html", "/skills/evil.js"]
     assert reader.page.locator("#skill-view .lead").inner_text() == BREAK_OUT
 
 
 def test_content_that_no_build_would_accept_is_shown_as_text(
     reader: "Reader", server: GitServer, tmp_path: Path
 ) -> None:
-    page = tmp_path / "catalog.html"
-    page.write_bytes(hostile_page(f"</title>{BREAK_OUT}", server.address))
+    write_hostile_page(tmp_path, f"</title>{BREAK_OUT}", server.address)
+    page = f"file://{tmp_path}/catalog.html"
 
-    look_at_everything(reader, f"file://{page}")
+    look_at_everything(reader, page)
 
     assert reader.broken == []
-    assert reader.asked == [f"file://{page}"]
+    assert [each.partition("?")[0] for each in reader.asked] == [page, f"file://{tmp_path}/skills/evil.js"]
     assert server.requests == []
     assert reader.page.locator("#skill-view .lead").inner_text() == f"{BREAK_OUT}\\u202e"
     assert "\\u202eright to left" in reader.text
     allowed = {"https://example.com/%22onmouseover=%22ran()"}
-    links = reader.page.locator(".prose a, .facts a").evaluate_all(
+    links = reader.page.locator(".prose a, .facts dl a").evaluate_all(
         "links => links.map((link) => link.getAttribute('href'))"
     )
     assert {link for link in links if link} == allowed
@@ -153,16 +157,14 @@ def test_the_page_is_safe_even_if_the_sanitizer_fails(
 ) -> None:
     publisher.write_draft("evil", "1.0.0")
     publisher.build()
-    page = publisher.read("public/catalog.html")
-    part = re.search(r'id="part-0">(.*?)</script>', page)
-    assert part is not None
-    items = json.loads(zlib.decompress(base64.b64decode(part[1])))
-    items[0]["leaf"]["html"] = attack(server.address)
-    publisher.write(
-        "tampered.html", page.replace(part[1], base64.b64encode(zlib.compress(json.dumps(items).encode())).decode())
-    )
+    file = publisher.read("public/skills/evil.js")
+    packed = file.split('"')[3]
+    details = json.loads(zlib.decompress(base64.b64decode(packed)))
+    details["page"]["html"] = attack(server.address)
+    forged = base64.b64encode(zlib.compress(json.dumps(details).encode())).decode()
+    publisher.write("public/skills/evil.js", file.replace(packed, forged))
 
-    reader.visit(f"file://{publisher.work}/tampered.html")
+    reader.visit(f"file://{publisher.index_folder}/catalog.html")
     reader.page.locator("a.row").first.click()
     assert reader.text.startswith("![picture]")
 
@@ -170,5 +172,22 @@ def test_the_page_is_safe_even_if_the_sanitizer_fails(
     assert {line.split()[0] for line in reader.broken} <= FORBIDDEN_BY
     assert reader.page.evaluate("document.querySelectorAll('base, link[rel=stylesheet]').length") == 0
     assert (reader.alarms, server.requests) == ([], [])
-    assert reader.asked == [f"file://{publisher.work}/tampered.html"]
+    assert len(reader.asked) == 2  # the page and the file of the skill
     assert reader.page.locator(".prose").evaluate("(text) => text.querySelectorAll('script, img, meta').length") == 0
+
+
+def test_the_page_loads_no_other_scripts(publisher: IndexPublisher, reader: "Reader") -> None:
+    publisher.write_draft("evil", "1.0.0")
+    publisher.build()
+    publisher.write("public/skills/evil.js", "ran();\n")
+    page = publisher.read("public/catalog.html")
+    packed = page.split('id="top">')[1].split("<")[0]
+    forged = json.loads(zlib.decompress(base64.b64decode(packed)))
+    forged["skills"][0][0] = "../skills/evil"
+    forged = base64.b64encode(zlib.compress(json.dumps(forged).encode())).decode()
+    publisher.write("public/catalog.html", page.replace(packed, forged))
+
+    reader.visit(f"file://{publisher.index_folder}/catalog.html#/skill/..%2Fskills%2Fevil")
+
+    assert reader.text == "The text of this skill could not be loaded. Try again"
+    assert reader.broken == []

@@ -109,7 +109,7 @@ def test_an_index_conforms_to_its_schemas(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0", category="office", tags="print, scan", requires="qpdf")
     publisher.write_draft("tdd", "2.1.0")
 
-    assert publisher.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 7 files written\n"
+    assert publisher.build() == "+ pdf 1.0.0\n+ tdd 2.1.0\npublic: 2 skills, 2 versions; 10 files written\n"
 
     assert is_valid("index", publisher.read_json("index.json"))
     assert is_valid("skill-versions", publisher.read_json("skills/pdf.json"))
@@ -305,7 +305,7 @@ def test_skip_invalid_publishes_the_valid_skills_and_reports_the_others(publishe
         "warning: skipped skills/evil: SKILL.md:4: `version` is not a field of the specification; "
         "move it under `metadata`, as text",
         "warning: skipped skills/tdd: no version",
-        "public: 1 skill, 1 version; 5 files written; 3 skipped",
+        "public: 1 skill, 1 version; 7 files written; 3 skipped",
     ]
     again = publisher.run("index", "build", "skills", "--out", "public", "--skip-invalid", "--json", check=True).json
     assert (again["changed"], [item["where"] for item in again["leftOut"]]) == (
@@ -457,7 +457,7 @@ def test_the_next_build_reports_a_truncated_archive(publisher: IndexPublisher) -
         "+ pdf 1.1.0\n"
         "warning: archives/pdf-1.0.0.tar.gz does not have its published size; check the index with `skillpm index "
         "check`\n"
-        "public: 1 skill, 2 versions; 5 files written\n"
+        "public: 1 skill, 2 versions; 7 files written\n"
     )
 
 
@@ -678,7 +678,7 @@ def test_the_latest_version_can_be_yanked_if_the_previous_archive_is_remote(publ
 
     assert result.stderr == (
         "warning: `pdf` 1.0.0: cannot read its archive, so the catalog keeps the description of 1.1.0: "
-        "it is not stored in this folder\npublic: 1 skill, 2 versions; 4 files written\n"
+        "it is not stored in this folder\npublic: 1 skill, 2 versions; 6 files written\n"
     )
     assert [(entry["latest"], entry["category"]) for entry in publisher.read_json("index.json")["skills"]] == [
         ("1.0.0", "new")
@@ -699,7 +699,7 @@ def test_the_latest_version_can_be_yanked_if_the_previous_archive_is_damaged(pub
     assert result.stderr == (
         f"warning: `pdf` 1.0.0: cannot read its archive, so the catalog keeps the description of 1.1.0: {reason}\n"
         f"warning: `pdf` 1.0.0: catalog.html omits its text: {reason}\n"
-        "public: 1 skill, 2 versions; 4 files written\n"
+        "public: 1 skill, 2 versions; 6 files written\n"
     )
     assert [entry["latest"] for entry in publisher.read_json("index.json")["skills"]] == ["1.0.0"]
 

@@ -13,22 +13,32 @@ import pytest
 from indexes.world import IndexPublisher
 from kit import make_skill, prefix_paths
 
+from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.indexes.page.markdown import render_safe_html
-from skillpm.indexes.page.skill_entry import build_skill_page, is_web_url, text_limit_for
+from skillpm.indexes.page.skill_entry import build_skill_page, is_web_url
 from skillpm.skillmd.skill import Skill
 
 PAGE = "public/catalog.html"
+USE = "Use when a test needs a skill."
 
 
 def read_list(page: str) -> Any:
-    found = re.search(r'<script type="application/json" id="top">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="text/plain" id="top">(.*?)</script>', page)
     assert found is not None
-    return json.loads(found[1])
+    return unpack(found[1])
 
 
-def read_items(page: str) -> list[Any]:
-    parts = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', page)
-    return [item for part in parts for item in json.loads(zlib.decompress(base64.b64decode(part)))]
+def read_item(publisher: IndexPublisher, name: str) -> Any:
+    found = re.fullmatch(
+        r'skillpmPage\("([a-z0-9-]+)","([A-Za-z0-9+/=]+)"\);\n', publisher.read(f"public/skills/{name}.js")
+    )
+    assert found is not None
+    assert found[1] == name
+    return unpack(found[2])
+
+
+def unpack(text: str) -> Any:
+    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def test_the_page_shows_the_data_of_the_index(publisher: IndexPublisher) -> None:
@@ -42,20 +52,58 @@ def test_the_page_shows_the_data_of_the_index(publisher: IndexPublisher) -> None
 
     page = publisher.read(PAGE)
 
+    keys = {name: hashlib.sha256((publisher.index_folder / f"skills/{name}.js").read_bytes()).hexdigest()[:8]
+            for name in ("pdf", "tdd")}  # fmt: skip
+    day = publisher.read_json("skills/pdf.json")["versions"][0]["published"][:10]
+    sizes = {name: publisher.read_json(f"skills/{name}.json")["versions"][0]["size"] for name in ("pdf", "tdd")}
     assert read_list(page) == {
         "name": "acme",
-        "part": 16,
         "skills": [
-            ["pdf", "Use when a test needs a skill.", "office", ["print"], "1.1.0", 4, []],
-            ["tdd", "Use when a test needs a skill.", "general", [], "2.0.0", 3, []],
+            ["pdf", USE, "office", ["print"], "1.1.0", 4, [], day, sizes["pdf"], keys["pdf"]],
+            ["tdd", USE, "general", [], "2.0.0", 3, [], day, sizes["tdd"], keys["tdd"]],
         ],
     }
-    pdf, tdd = read_items(page)
+    pdf, tdd = read_item(publisher, "pdf"), read_item(publisher, "tdd")
     assert [row[0] for row in pdf["versions"]] == ["1.1.0", "1.0.0"]
     assert pdf["digest"] == publisher.read_json("skills/pdf.json")["versions"][0]["digest"]
-    assert pdf["leaf"]["html"] == "<h2>Print</h2>\n<p>Well.</p>\n"
-    assert pdf["leaf"]["needs"] == {"programs": ["qpdf"]}
+    assert pdf["page"]["html"] == "<h2>Print</h2>\n<p>Well.</p>\n"
+    assert pdf["page"]["needs"] == {"programs": ["qpdf"]}
     assert tdd["dependencies"] == {"pdf": ">=1"}
+    assert publisher.read("public/index.html") == page
+
+
+def test_the_files_of_a_skill_are_listed_with_their_texts(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write("skills/pdf/scripts/run.sh", "#!/bin/sh\necho \u202ehidden\n")
+    (publisher.work / "skills/pdf/scripts/run.sh").chmod(0o755)
+    (publisher.work / "skills/pdf/logo.png").write_bytes(b"\x89PNG\0")
+    publisher.write("skills/pdf/bom.txt", "\ufeffText.\n")
+    publisher.write("skills/pdf/long.md", "A line of text.\n" * 5_000)
+    publisher.build()
+
+    page = read_item(publisher, "pdf")["page"]
+
+    size = len(publisher.read("skills/pdf/SKILL.md"))
+    assert page["files"] == [
+        ["SKILL.md", size, 0],
+        ["bom.txt", 9, 0, "Text.\n"],
+        ["logo.png", 5, 0],
+        ["long.md", 80_000, 0, ("A line of text.\n" * 4_096)[:-1], 80_000],
+        ["scripts/run.sh", 25, 1, "#!/bin/sh\necho \\u202ehidden\n"],
+    ]
+    assert page["more"] == 0
+
+
+def test_if_not_all_texts_can_be_shown_the_longest_are_omitted() -> None:
+    text = "A line of text.\n" * 4_096
+    names = [f"{number:04}.md" for number in range(1_002)]
+    tree = FileTree(files=tuple(TreeFile(path=name, data=text.encode()) for name in names[:5])
+                    + tuple(TreeFile(path=name, data=b"Short.\n") for name in names[5:]))  # fmt: skip
+
+    page = build_skill_page(Skill(declared="pdf", description="", body=""), tree)
+
+    assert [row[3] for row in page["files"]] == [text] * 3 + [0, 0] + ["Short.\n"] * 995
+    assert page["more"] == 2
 
 
 def test_the_csp_allows_only_the_script_and_the_style_of_the_page(
@@ -74,8 +122,8 @@ def test_the_csp_allows_only_the_script_and_the_style_of_the_page(
 
     assert policy is not None
     assert policy[1] == (
-        f"default-src 'none'; script-src {hashed('script')}; style-src {hashed('style')}; img-src data:; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types skillpm"
+        f"default-src 'none'; script-src {hashed('script')} 'strict-dynamic'; style-src {hashed('style')}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types skillpm"
     )
     assert page.index(policy[0]) < page.index("<style>") < page.index("<script")
 
@@ -84,28 +132,27 @@ def test_the_page_does_not_depend_on_the_order_of_builds(publisher: IndexPublish
     other = IndexPublisher(tmp_path / "other")
     for name in ("pdf", "tdd"):
         publisher.write_draft(name, "1.0.0")
-    publisher.build()
+    publisher.build("--published", "2026-01-31")
     for name in ("tdd", "pdf"):
         other.write_draft(name, "1.0.0")
-        other.build()
+        other.build("--published", "2026-01-31")
 
-    assert publisher.read(PAGE) == other.read(PAGE)
+    for path in (PAGE, "public/index.html", "public/skills/pdf.js"):
+        assert publisher.read(path) == other.read(path)
 
 
-def test_a_page_that_was_tampered_with_is_rendered_again_from_the_archives(publisher: IndexPublisher) -> None:
+@pytest.mark.parametrize("path", ["catalog.html", "index.html", "skills/pdf.js"])
+def test_a_page_that_was_tampered_with_is_rendered_again_from_the_archives(
+    publisher: IndexPublisher, path: str
+) -> None:
     publisher.write_draft("pdf", "1.0.0")
     publisher.build()
-    page = publisher.read(PAGE)
-    part = re.search(r'id="part-0">(.*?)</script>', page)
-    assert part is not None
-    items = read_items(page)
-    items[0]["leaf"]["html"] = '<p onclick="alert(1)">Forged.</p>'
-    packed = base64.b64encode(zlib.compress(json.dumps(items).encode())).decode()
-    publisher.write(PAGE, page.replace(part[1], packed))
+    page = publisher.read(f"public/{path}")
+    publisher.write(f"public/{path}", page + "Forged.\n")
 
     publisher.build()
 
-    assert publisher.read(PAGE) == page
+    assert publisher.read(f"public/{path}") == page
 
 
 def test_yanking_changes_the_page_and_unyanking_restores_it(publisher: IndexPublisher) -> None:
@@ -113,18 +160,30 @@ def test_yanking_changes_the_page_and_unyanking_restores_it(publisher: IndexPubl
     publisher.build()
     publisher.write_draft("pdf", "1.1.0", body="Better.\n")
     publisher.build()
-    page = publisher.read(PAGE)
+    page, item = publisher.read(PAGE), publisher.read("public/skills/pdf.js")
 
     publisher.run("index", "yank", "pdf@1.1.0", "public", "--reason", "deletes files", check=True)
 
-    item = read_items(publisher.read(PAGE))[0]
+    yanked = read_item(publisher, "pdf")
     assert read_list(publisher.read(PAGE))["skills"][0][4] == "1.0.0"
-    assert [(row[0], row[3]) for row in item["versions"]] == [("1.1.0", "deletes files"), ("1.0.0", False)]
-    assert item["leaf"]["html"] == "<p>Do it well.</p>\n"
+    assert [(row[0], row[3]) for row in yanked["versions"]] == [("1.1.0", "deletes files"), ("1.0.0", False)]
+    assert yanked["page"]["html"] == "<p>Do it well.</p>\n"
 
     publisher.run("index", "unyank", "pdf@1.1.0", "public", check=True)
 
-    assert publisher.read(PAGE) == page
+    assert (publisher.read(PAGE), publisher.read("public/skills/pdf.js")) == (page, item)
+
+
+def test_a_skill_without_a_version_left_has_no_page(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write_draft("tdd", "1.0.0")
+    publisher.build()
+    publisher.write("public/skills/notes.js", "// Not by skillpm.\n")
+
+    done = publisher.run("index", "yank", "pdf@1.0.0", "public", "--json", check=True)
+
+    assert done.json["removed"] == ["skills/pdf.js"]
+    assert sorted(path.name for path in publisher.index_folder.glob("skills/*.js")) == ["notes.js", "tdd.js"]
 
 
 def test_an_index_without_a_page(publisher: IndexPublisher) -> None:
@@ -136,11 +195,30 @@ def test_an_index_without_a_page(publisher: IndexPublisher) -> None:
     assert not publisher.exists(PAGE)
 
     publisher.run("index", "unyank", "pdf@1.0.0", "public", check=True)
-    assert publisher.build() == "public: 1 skill, 1 version; 1 file written\n"
+    assert publisher.build() == "public: 1 skill, 1 version; 3 files written\n"
     assert publisher.exists(PAGE)
 
-    assert publisher.build("--no-catalog") == "- catalog.html\npublic: 1 skill, 1 version; nothing to write\n"
+    assert publisher.build("--no-catalog") == (
+        "- catalog.html\n- index.html\n- skills/pdf.js\npublic: 1 skill, 1 version; nothing to write\n"
+    )
     assert not publisher.exists(PAGE)
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_start_page_of_the_user_is_left_alone(publisher: IndexPublisher, *, is_link: bool) -> None:
+    start = publisher.index_folder / "index.html"
+    publisher.write("public/products.html", "<title>Our products</title>\n")
+    start.symlink_to("products.html") if is_link else publisher.write(
+        "public/index.html", "<title>Our products</title>\n"
+    )
+    publisher.write_draft("pdf", "1.0.0")
+
+    publisher.build()
+    publisher.run("index", "check", "public", check=True)
+    publisher.build("--no-catalog")
+
+    assert start.is_symlink() is is_link
+    assert start.read_text() == "<title>Our products</title>\n"
 
 
 def test_a_page_of_another_tool_is_not_overwritten(publisher: IndexPublisher) -> None:
@@ -226,17 +304,10 @@ def test_malicious_markdown_is_rendered_in_linear_time(text: str) -> None:
 def test_long_texts_are_cut() -> None:
     body = "A line of text.\n" * 5_000
 
-    entry = build_skill_page(Skill(declared="pdf", description="", body=body), 1_000)
+    entry = build_skill_page(Skill(declared="pdf", description="", body=body), FileTree(files=()))
 
-    assert entry["html"].count("A line of text.") == 62
+    assert entry["html"].count("A line of text.") == 4_096
     assert entry["cut"] == 80_000
-    assert [text_limit_for(skills) for skills in (0, 8_000, 8_001, 16_001, 1_000_000)] == [
-        65_536,
-        65_536,
-        32_768,
-        16_384,
-        512,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +332,7 @@ def test_only_web_urls_of_homepages_are_links(address: str, *, web: bool) -> Non
 def test_a_skill_with_a_remote_archive_is_shown_without_its_text(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
     publisher.build()
-    page = publisher.read(PAGE)
+    item = read_item(publisher, "pdf")
     archive = publisher.index_folder / "archives/pdf-1.0.0.tar.gz"
     data = archive.read_bytes()
     for path in (archive, publisher.index_folder / "catalog.html"):
@@ -269,9 +340,10 @@ def test_a_skill_with_a_remote_archive_is_shown_without_its_text(publisher: Inde
     publisher.write_draft("tdd", "1.0.0")
     publisher.run("index", "build", "skills/tdd", "--out", "public", check=True)
 
-    assert [item["leaf"]["html"] for item in read_items(publisher.read(PAGE))] == ["", "<p>Do it well.</p>\n"]
+    assert (read_item(publisher, "pdf")["page"]["html"], read_item(publisher, "pdf")["page"]["files"]) == ("", [])
+    assert read_item(publisher, "tdd")["page"]["html"] == "<p>Do it well.</p>\n"
 
     archive.write_bytes(data)
     publisher.build()
 
-    assert read_items(publisher.read(PAGE))[0] == read_items(page)[0]
+    assert read_item(publisher, "pdf") == item

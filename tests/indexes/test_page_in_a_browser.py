@@ -1,5 +1,6 @@
 """`catalog.html` in a real Chromium: search, filter, open, copy, by mouse and by keyboard."""
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from indexes.world import IndexPublisher, serve_index
-from kit import GitServer, make_skill, prefix_paths
+from kit import GitServer, Response, Sandbox, make_skill, prefix_paths
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+UNRELATED = "skills/unrelated.js"
 GUIDE = """# Print a PDF
 
 Use *qpdf*, [its manual](https://qpdf.example/manual) and `scripts/print.py`.
@@ -51,13 +53,24 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
         )
     )
-    publisher.write_draft("git-basics", "1.0.0", category="code", tags="git")
+    publisher.write("skills/pdf/scripts/print all.py", 'print("<b>\u202e</b>")\n')
+    (publisher.work / "skills/pdf/scripts/print all.py").chmod(0o755)
+    (publisher.work / "skills/pdf/logo.png").write_bytes(b"\x89PNG\0")
+    for number in range(14):
+        publisher.write(f"skills/pdf/references/{number:02}.md", f"# Reference {number}\n")
+    publisher.write_draft("git-basics", "1.0.0", category="code", tags="git", body="Long. " * 2_000)
     publisher.write_draft("git-release", "2.0.0", category="code", tags="git, print")
     publisher.write_draft("table-print", "0.3.0", category="office", tags="print")
     publisher.write_draft("unrelated", "1.0.0")
     publisher.build()
     publisher.write_draft("git-release", "2.1.0", body="Broken.\n", category="code", tags="git, print")
     publisher.build()
+    dates = {"pdf": "2026-03-01", "git-basics": "2026-01-01"}
+    for file in publisher.index_folder.glob("skills/*.json"):
+        releases = json.loads(file.read_text())
+        for release in releases["versions"]:
+            release["published"] = f"{dates.get(file.stem, '2025-01-01')}T00:00:00Z"
+        file.write_text(json.dumps(releases))
     publisher.run("index", "yank", "git-release@2.1.0", "public", "--reason", "tags the wrong commit", check=True)
     return publisher.index_folder
 
@@ -67,25 +80,29 @@ def page(public: Path) -> str:
     return f"file://{public}/catalog.html"
 
 
-def test_a_local_page_is_complete_and_makes_no_requests(reader: "Reader", page: str) -> None:
+def test_a_page_opened_from_its_folder_loads_a_skill_when_it_is_opened(reader: "Reader", page: str) -> None:
     reader.visit(page)
 
     assert reader.count == "5 skills"
     assert reader.names == ["git-basics", "git-release", "pdf", "table-print", "unrelated"]
     reader.page.locator("a.row", has_text="unrelated").click()
     assert reader.text == "Do it well."
-    assert reader.asked == [page]
+    assert [address.partition("?")[0] for address in reader.asked] == [page, page.replace("catalog.html", UNRELATED)]
     assert reader.broken == []
 
 
-def test_a_served_page_needs_one_request(reader: "Reader", public: Path, server: GitServer) -> None:
+def test_a_served_page_needs_one_request_and_one_for_each_skill(
+    reader: "Reader", public: Path, server: GitServer
+) -> None:
     serve_index(server, public)
 
     reader.visit(f"{server.address}/catalog.html")
-    reader.page.locator("a.row", has_text="unrelated").click()
+    for _ in range(2):
+        reader.page.locator("a.row", has_text="unrelated").click()
+        assert reader.text == "Do it well."
+        reader.press("Escape")
 
-    assert reader.text == "Do it well."
-    assert [request.path for request in server.requests] == ["/catalog.html"]
+    assert [request.path for request in server.requests] == ["/catalog.html", f"/{UNRELATED}"]
 
 
 def test_search_filters_at_each_key_and_ranks_names_first(reader: "Reader", page: str) -> None:
@@ -120,6 +137,80 @@ def test_a_search_without_results_suggests_similar_names(reader: "Reader", page:
     ]
     no_results.get_by_text("Show all skills").click()
     assert reader.count == "5 skills"
+
+
+def test_sorting_is_part_of_the_address(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    sort = reader.page.get_by_label("Sort by")
+
+    sort.select_option("newest")
+    assert reader.names == ["pdf", "git-basics", "git-release", "table-print", "unrelated"]
+    assert reader.page.locator("#results li").first.locator(".version").all_inner_texts() == ["1.1.0", "2026-03-01"]
+    sort.select_option("fewest tokens")
+    assert reader.names == ["git-release", "table-print", "unrelated", "pdf", "git-basics"]
+    assert reader.address == "#/?sort=tokens"
+    sort.select_option("smallest archive")
+    assert reader.names[-1] == "pdf"
+    reader.page.locator("#search").fill("print")
+    assert set(reader.names[:2]) == {"git-release", "table-print"}
+    sort.select_option("name")
+    assert reader.names == ["git-release", "pdf", "table-print"]
+    assert reader.address == "#/?q=print&sort=name"
+    sort.select_option("best match")
+    assert (reader.names, reader.address) == (["table-print", "pdf", "git-release"], "#/?q=print")
+
+    reader.visit(f"{page}#/?sort=constructor")
+    assert (reader.names[0], sort.input_value()) == ("git-basics", "")
+    reader.visit(f"{page}#/?sort=tokens")
+    assert (reader.names[0], sort.input_value()) == ("git-release", "tokens")
+    reader.press("t")
+    assert reader.broken == []
+
+
+def test_the_files_of_a_skill_can_be_read(reader: "Reader", page: str) -> None:
+    reader.visit(page)
+    reader.page.locator("a.row", has_text="pdf").click()
+    files = reader.page.locator(".files li")
+
+    assert files.count() == 12
+    reader.page.get_by_role("button", name="All 17 files").click()
+    assert files.count() == 17
+    assert files.last.inner_text().split("\n") == ["scripts/print all.py", "20 B", "executable"]
+    files.last.get_by_role("link").click()
+
+    assert reader.address == "#/skill/pdf/scripts/print%20all.py"
+    assert reader.page.locator(".file-text").inner_text() == 'print("<b>\\u202e</b>")\n'
+    assert reader.page.locator(".file-head").inner_text().split("\n") == ["scripts/print all.py", "Show SKILL.md"]
+    assert reader.page.locator(".files [aria-current]").all_inner_texts() == ["scripts/print all.py"]
+    assert reader.page.title() == "scripts/print all.py · pdf · acme"
+    assert reader.page.evaluate("document.activeElement.className") == "file-title"
+    reader.press("Escape")
+    assert (reader.address, reader.text.splitlines()[0]) == ("#/skill/pdf", "Print a PDF")
+    reader.press("Escape")
+    assert (reader.address, reader.focus) == ("#/", "pdf")
+
+    reader.visit(f"{page}#/skill/pdf/logo.png")
+    assert reader.text.splitlines()[-1] == "This file is not text; it is only in the archive."
+    reader.visit(f"{page}#/skill/pdf/gone.md")
+    assert reader.text.splitlines()[-1] == "This skill has no such file."
+    reader.press("Escape", "Escape")
+    assert reader.address == "#/"
+    assert reader.broken == []
+
+
+def test_a_skill_that_cannot_be_loaded_can_be_tried_again(reader: "Reader", public: Path, server: GitServer) -> None:
+    serve_index(server, public)
+    server.publish(f"/{UNRELATED}", Response(404, {}, b""))
+    reader.visit(f"{server.address}/catalog.html#/skill/unrelated")
+    assert reader.text == "The text of this skill could not be loaded. Try again"
+
+    server.publish(f"/{UNRELATED}", Response(200, {}, b"not the file of a skill"))
+    reader.page.get_by_role("button", name="Try again").click()
+    assert reader.text == "The text of this skill could not be loaded. Try again"
+
+    server.publish(f"/{UNRELATED}", Response(200, {}, (public / UNRELATED).read_bytes()))
+    reader.page.get_by_role("button", name="Try again").click()
+    assert reader.text == "Do it well."
 
 
 def test_filters_can_be_combined_and_removed(reader: "Reader", page: str) -> None:
@@ -200,17 +291,19 @@ def test_copying_the_install_command(reader: "Reader", page: str, public: Path) 
     reader.page.locator("summary").click()
     copies = reader.page.locator(".install details .copy")
     copies.nth(0).click()
-    assert reader.clipboard == f'"indexes": [{{"name": "acme", "url": "file://{public}/"}}]'
+    assert reader.clipboard == f"skillpm config set indexes.acme.url file://{public}/"
     copies.nth(1).click()
-    assert reader.clipboard == f'[[indexes]]\nname = "acme"\nurl = "file://{public}/"'
+    assert reader.clipboard == "skillpm install table-print"
     copies.nth(2).click()
+    assert reader.clipboard == f'"indexes": [{{"name": "acme", "url": "file://{public}/"}}]'
+    copies.nth(3).click()
     assert reader.clipboard == "skillpm install table-print --index acme"
 
 
 def test_the_copied_command_works(reader: "Reader", page: str, tmp_path: Path) -> None:
     reader.visit(f"{page}#/skill/table-print")
     reader.page.locator("summary").click()
-    reader.page.locator(".install details .copy").first.click()
+    reader.page.locator(".install details .copy").nth(2).click()
     project = IndexPublisher(tmp_path)
     project.write("skills.json", f'{{"skills": {{}}, {reader.clipboard}}}\n')
     reader.page.locator(".install > .command .copy").click()
@@ -218,6 +311,44 @@ def test_the_copied_command_works(reader: "Reader", page: str, tmp_path: Path) -
     result = project.run(*reader.clipboard.split()[1:], check=True)
 
     assert result.stdout.splitlines()[0] == " + table-print 0.3.0"
+
+
+def test_the_commands_for_a_configuration_work(reader: "Reader", page: str, tmp_path: Path) -> None:
+    user = Sandbox(tmp_path)
+    reader.visit(f"{page}#/skill/table-print")
+    reader.page.locator("summary").click()
+    for number in range(2):
+        reader.page.locator(".install details .copy").nth(number).click()
+        result = user.run(*reader.clipboard.split()[1:], check=True)
+
+    assert result.stdout.splitlines()[0] == " + table-print 0.3.0"
+
+
+def test_the_commands_of_a_served_page_work_for_users_without_any_configuration(
+    reader: "Reader", public: Path, server: GitServer, tmp_path: Path
+) -> None:
+    serve_index(server, public)
+    server.publish("/", Response(200, {"Content-Type": "text/html"}, (public / "index.html").read_bytes()))
+    user = Sandbox(tmp_path)
+    site = f"{server.address}/"
+
+    reader.visit(site)
+    row = reader.page.locator("#results li", has_text="table-print")
+    row.hover()
+    row.get_by_role("button").click()
+    assert reader.clipboard == f"skillpm install {site}@table-print"
+    installed = user.run(*reader.clipboard.split()[1:], check=True)
+    row.locator("a").click()
+    reader.page.locator(".install > .command .copy").click()
+    assert reader.clipboard == f"skillpm install {site}@table-print"
+
+    reader.visit(f"{site}#/skill/pdf")
+    reader.page.locator(".versions .copy").nth(1).click()
+    assert reader.clipboard == f"skillpm install {site}@pdf --version 1.0.0"
+    older = user.run(*reader.clipboard.split()[1:], check=True)
+
+    assert installed.stdout.splitlines()[0] == " + table-print 0.3.0"
+    assert older.stdout.splitlines()[0] == " + pdf 1.0.0"
 
 
 def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
@@ -331,7 +462,13 @@ def test_narrow_screens_need_no_horizontal_scrolling(browser: "Browser", page: s
 
     with reading(browser, width=width) as window:
         window.visit(page)
-        for address in ("#/", "#/?q=pdf&tag=print", "#/skill/pdf", "#/skill/nothing"):
+        for address in (
+            "#/",
+            "#/?q=pdf&tag=print&sort=size",
+            "#/skill/pdf",
+            "#/skill/nothing",
+            "#/skill/pdf/references/01.md",
+        ):
             window.visit(page + address)
             assert window.page.evaluate("document.documentElement.scrollWidth") <= width, address
         window.visit(f"{page}#/")
@@ -354,16 +491,21 @@ def test_controls_have_accessible_names_and_headings_are_in_order(reader: "Reade
 
 def test_a_served_page_shows_how_to_install_by_url(reader: "Reader", public: Path) -> None:
     address = "https://skills.acme.example/team/"
-    reader.page.route(f"{address}**", lambda route: route.fulfill(path=public / "catalog.html"))
+    reader.page.route(
+        f"{address}**",
+        lambda route: route.fulfill(path=public / route.request.url.removeprefix(address).partition("?")[0]),
+    )
     reader.visit(f"{address}catalog.html#/skill/pdf")
     reader.page.locator("summary").click()
 
-    commands = reader.page.locator(".install details .command").all_inner_texts()
+    commands = reader.page.locator(".install .command").all_inner_texts()
 
     assert commands == [
-        f'"indexes": [{{"name": "acme", "url": "{address}"}}]',
-        f'[[indexes]]\nname = "acme"\nurl = "{address}"',
         f"$ skillpm install {address}@pdf",
+        f"$ skillpm config set indexes.acme.url {address}",
+        "$ skillpm install pdf",
+        f'"indexes": [{{"name": "acme", "url": "{address}"}}]',
         "$ skillpm install pdf --index acme",
     ]
-    assert (reader.asked, reader.broken) == ([f"{address}catalog.html"], [])
+    assert [each.partition("?")[0] for each in reader.asked] == [f"{address}catalog.html", f"{address}skills/pdf.js"]
+    assert reader.broken == []

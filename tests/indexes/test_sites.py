@@ -270,7 +270,10 @@ def test_errors_of_a_server_name_who_can_fix_them(consumer: IndexConsumer, serve
     [
         ("catalog.html#/skill/pdf", "pdf"),
         ("#/skill/pdf", "pdf"),
-        ("catalog.html#/skill/pdf/SKILL.md", "pdf"),
+        ("catalog.html#/skill/pdf/scripts/print%20all.py", "pdf"),
+        ("index.html#/skill/pdf", "pdf"),
+        ("index.html", ""),
+        ("#/?q=pd&sort=newest", ""),
         ("catalog.html", ""),
         ("catalog.html#/", ""),
     ],
@@ -287,3 +290,22 @@ def test_an_address_of_the_html_catalog_can_be_installed(
 
     names = [name] if name else ["docx", "pdf"]
     assert done.stdout.splitlines()[: len(names)] == [f" + {each} 1.0.0" for each in names]
+
+
+def test_an_older_version_of_a_site_can_be_installed(
+    publisher: IndexPublisher, server: GitServer, consumer: IndexConsumer
+) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        publisher.write_draft("pdf", version)
+        publisher.build()
+    serve_index(server, publisher.index_folder)
+    spec = f"{server.address}/@pdf"
+
+    done = consumer.run("install", spec, "--version", "1.0.0", check=True)
+    invalid = consumer.run("install", spec, "--version", "one")
+    unknown = consumer.run("install", spec, "--tag", "v1")
+
+    assert done.stdout.splitlines()[0] == " + pdf 1.0.0"
+    assert consumer.manifest["skills"]["pdf"] == {"index": f"{server.address}/", "version": "1.0.0"}
+    assert (invalid.code, invalid.error_output.splitlines()[0]) == (2, "error: invalid version range `one`")
+    assert (unknown.code, unknown.error_output.splitlines()[0]) == (2, f"error: --tag cannot be used with `{spec}`")

@@ -140,9 +140,34 @@ def test_a_changed_page_is_reported(built: IndexPublisher) -> None:
     )
 
 
+@pytest.mark.parametrize("path", ["index.html", "skills/pdf.js"])
+def test_a_changed_file_of_the_page_is_reported(built: IndexPublisher, server: GitServer, path: str) -> None:
+    built.write(f"public/{path}", built.read(f"public/{path}") + "\n")
+    serve_index(server, built.index_folder)
+
+    for where, folder in (("public", f"{built.index_folder}/"), (server.address, f"{server.address}/")):
+        assert built.run("index", "check", where, "--json").json["problems"] == [
+            {
+                "where": f"{folder}{path}",
+                "message": "its bytes were changed after it was written; remove it and run `skillpm index build`",
+            }
+        ]
+
+
+def test_a_missing_file_of_the_page_is_reported(built: IndexPublisher) -> None:
+    missing = built.index_folder / "skills/pdf.js"
+    missing.unlink()
+
+    result = built.run("index", "check", "public")
+
+    assert (result.code, result.stdout) == (1, f"{missing}: {missing} does not exist\n")
+
+
 def test_a_page_by_another_version_of_a_library_is_accepted_if_it_shows_this_index(built: IndexPublisher) -> None:
     page = built.read("public/catalog.html")
     built.write("public/catalog.html", re.sub(r"nh3 [0-9.]+", "nh3 0.0.1", page).replace("Better.", "Better!"))
+
+    built.write("public/skills/pdf.js", built.read("public/skills/pdf.js") + "\n")
 
     assert built.run("index", "check", "public", "--json").json == {"ok": True, "problems": []}
 

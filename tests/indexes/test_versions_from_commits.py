@@ -43,7 +43,7 @@ def build(publisher: IndexPublisher, source: str = "upstream/skills", *options: 
 @pytest.mark.parametrize("source", ["upstream/skills", "file://"])
 def test_each_skill_has_the_day_of_its_own_last_commit(publisher: IndexPublisher, upstream: Path, source: str) -> None:
     assert build(publisher, upstream.as_uri() if source == "file://" else source) == (
-        "+ docx 2026.11.24\n+ pdf 2026.11.25\n+ tdd 1.0.0\npublic: 3 skills, 3 versions; 9 files written\n"
+        "+ docx 2026.11.24\n+ pdf 2026.11.25\n+ tdd 1.0.0\npublic: 3 skills, 3 versions; 13 files written\n"
     )
     assert {name: releases(publisher, name) for name in ("docx", "pdf", "tdd")} == {
         "docx": [("2026.11.24", "2026-11-24T10:00:00Z")],
@@ -60,7 +60,7 @@ def test_the_next_build_adds_only_what_changed(publisher: IndexPublisher, upstre
     assert build(publisher, source) == "public: 3 skills, 3 versions; nothing to write\n"
     commit(publisher, "2026-11-27T08:00:00Z", {"skills/pdf/forms.md": "Forms.\n"})
 
-    assert build(publisher, source) == "+ pdf 2026.11.27\npublic: 3 skills, 4 versions; 5 files written\n"
+    assert build(publisher, source) == "+ pdf 2026.11.27\npublic: 3 skills, 4 versions; 7 files written\n"
 
     assert [version for version, _ in releases(publisher, "pdf")] == ["2026.11.27", "2026.11.25"]
 

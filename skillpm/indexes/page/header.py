@@ -10,10 +10,11 @@ from skillpm.formats.index_releases import SkillReleases, write_releases
 
 HEADER_PATTERN = lazy_pattern(
     rb'<meta name="generator" content="(skillpm [^"<>]*)">\n'
-    rb'<meta name="skillpm-share" content="([0-9]{1,9})">\n'
+    rb'(?:<meta name="skillpm-share" content="[0-9]{1,9}">\n)?'  # up to page version 2
     rb'<meta name="skillpm-index" content="(sha256:[0-9a-f]{64})">'
 )
 MAX_HEADER_LENGTH = 4096
+SKILL_FILE_START = b"skillpmPage("
 
 
 class PageHeader(Value):
@@ -21,8 +22,6 @@ class PageHeader(Value):
 
     # See `renderer.generator_id`.
     generator: str
-    # How many characters of each SKILL.md it shows.
-    text_limit: int
     # See `compute_index_digest`.
     index_digest: str
 
@@ -32,9 +31,7 @@ def read_header(page: bytes) -> PageHeader | None:
     match = HEADER_PATTERN.search(page[:MAX_HEADER_LENGTH])
     if match is None:
         return None
-    return PageHeader(
-        generator=match[1].decode(errors="replace"), text_limit=int(match[2]), index_digest=match[3].decode()
-    )
+    return PageHeader(generator=match[1].decode(errors="replace"), index_digest=match[2].decode())
 
 
 def compute_index_digest(name: str, skills: Sequence[tuple[SkillSummary, SkillReleases]]) -> str:

@@ -1,53 +1,54 @@
-"""The HTML catalog of an index (`catalog.html`): rendered at every build, checked by `index check`."""
+"""The HTML catalog of an index: rendered at every build, checked by `index check`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-
-from skillpm.core.names import SkillName
+from skillpm.core.file_tree import FileTree
 from skillpm.formats.index_catalog import SkillSummary
-from skillpm.formats.index_releases import Release, SkillReleases
-from skillpm.indexes.page.header import compute_index_digest, read_header
-from skillpm.indexes.page.renderer import PageEntry, generator_id, render_page
-from skillpm.indexes.page.skill_entry import build_skill_page, text_limit_for
-from skillpm.skillmd.skill import Skill
+from skillpm.formats.index_releases import SkillReleases
+from skillpm.indexes.page.header import PageHeader, compute_index_digest
+from skillpm.indexes.page.renderer import PageRow, generator_id, render_page, render_skill_file
+from skillpm.indexes.page.skill_entry import build_skill_page
+from skillpm.skillmd.skill import Skill, read_skill
 
 
-def build_page(
-    name: str,
-    skills: Sequence[tuple[SkillSummary, SkillReleases]],
-    read_skill: Callable[[SkillName, Release], Skill],
-) -> bytes:
-    """Render the page of the index `name`; `read_skill` returns the SKILL.md of a skill's newest release.
+class PageBuilder:
+    """Renders the page of an index and the files of its skills, one skill at a time: only rows are kept in memory."""
 
-    Entries are rendered one after the other, so that few texts are in memory at a time.
-    """
-    text_limit = text_limit_for(len(skills))
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._rows: list[PageRow] = []
 
-    def entries() -> Iterator[PageEntry]:
-        for summary, releases in sorted(skills, key=lambda pair: pair[0].name):
-            latest = next(release for release in releases.versions if release.version == summary.latest)
-            page = build_skill_page(read_skill(summary.name, latest), text_limit)
-            yield PageEntry(summary=summary, releases=releases, page=page)
+    def add(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree | None) -> bytes:
+        """Add a skill with the files of its latest version, None if they are elsewhere; return its file."""
+        files = tree or FileTree(files=())
+        text = files.read(files.skill_file)
+        skill = Skill(declared=summary.name, description="", body="") if text is None else read_skill(text)
+        row, file = render_skill_file(summary, releases, build_skill_page(skill, files))
+        self._rows.append(row)
+        return file
 
-    return render_page(name, entries(), text_limit)
+    def render(self) -> bytes:
+        """Return the page of all skills that were added."""
+        return render_page(self.name, self._sorted_rows())
 
+    def find_problem(self, page: bytes, header: PageHeader) -> str | None:
+        """Return what is wrong with an existing page that skillpm wrote.
 
-def find_page_problem(
-    page: bytes,
-    name: str,
-    skills: Sequence[tuple[SkillSummary, SkillReleases]],
-    skills_by_name: Mapping[SkillName, Skill],
-) -> str | None:
-    """Return what is wrong with a page, or None where it is fine or was not written by skillpm.
-
-    A page by another version of skillpm or of its libraries is accepted when its header names this state of the
-    index; one by the same versions must be the same bytes. `skills_by_name` holds the newest SKILL.md of each skill.
-    """
-    header = read_header(page)
-    if header is None:
+        A page by another version of skillpm or of its libraries is accepted when its header names this state of the
+        index; one by the same versions must be the same bytes.
+        """
+        rows = self._sorted_rows()
+        if header.index_digest != compute_index_digest(self.name, [(row.summary, row.releases) for row in rows]):
+            return "it shows another state of this index; run `skillpm index build` to write it again"
+        if is_same_generator(header) and page != render_page(self.name, rows):
+            return CHANGED
         return None
-    if header.index_digest != compute_index_digest(name, skills):
-        return "it shows another state of this index; run `skillpm index build` to write it again"
-    is_same_writer = (header.generator, header.text_limit) == (generator_id(), text_limit_for(len(skills)))
-    if is_same_writer and page != build_page(name, skills, lambda skill, _: skills_by_name[skill]):
-        return "its bytes were changed after it was written; remove it and run `skillpm index build`"
-    return None
+
+    def _sorted_rows(self) -> list[PageRow]:
+        return sorted(self._rows, key=lambda row: row.summary.name)
+
+
+CHANGED = "its bytes were changed after it was written; remove it and run `skillpm index build`"
+
+
+def is_same_generator(header: PageHeader) -> bool:
+    """Return whether this skillpm would write a page with the same bytes."""
+    return header.generator == generator_id()

@@ -1,11 +1,12 @@
 """Write an index: new releases are merged with the existing ones, and only files that differ are written.
 
-Files are written in this order: archives, the versions of each skill, the catalog, the discovery document, the HTML
-catalog. A client that reads in between, or after a crash, finds the archive of every version that a document lists.
+Files are written in this order: archives, the versions of each skill, the catalog, the discovery document, the files
+of the HTML catalog. A client that reads in between, or after a crash, finds the archive of every version that a
+document lists.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
@@ -22,15 +23,20 @@ from skillpm.indexes.publish.installability import UninstallableRelease, find_un
 from skillpm.indexes.publish.output_dir import (
     CATALOG_FILE,
     PAGE_FILE,
+    START_FILE,
     check_output_dir,
     find_leftovers,
+    find_page_files,
     has_own_page,
+    owns_start_page,
     read_existing_catalog,
     read_existing_releases,
+    skill_page_path,
     write_files,
 )
 from skillpm.indexes.publish.release_merge import archive_path, build_summary, set_yanked
-from skillpm.skillmd.skill import Skill, read_skill
+
+PAGES = {PAGE_FILE, START_FILE}
 
 
 class UnpublishedSkill(Value):
@@ -83,8 +89,8 @@ class IndexWriter:
         self.catalog = existing or Catalog(name="", skills=())
         self._summaries = {summary.name: summary for summary in self.catalog.skills}
         self.releases = read_existing_releases(folder, existing)
-        self._has_own_page = has_own_page(folder, will_replace=bool(with_page))
-        self._with_page = self._has_own_page if with_page is None else with_page
+        is_own_page = has_own_page(folder, will_replace=bool(with_page))
+        self._with_page = is_own_page if with_page is None else with_page
 
     @property
     def name(self) -> str:
@@ -138,7 +144,10 @@ class IndexWriter:
             }
         empty = [name for name, skill in kept.items() if not skill.versions]
         remaining = {name: kept[name] for name in kept if name not in empty}
-        built = _count(remaining) if dry_run else self.write_documents(remaining)
+        if dry_run:
+            built = _count(remaining).replace(removed=tuple(self._find_stale_page_files(remaining)))
+        else:
+            built = self.write_documents(remaining)
         # The URL of a release may be that of this very folder on a server, so its archive is kept, too.
         referenced = {
             path
@@ -171,11 +180,11 @@ class IndexWriter:
         changed = self.write_files((path, text.encode()) for path, text in documents)
         changed += self.write_files((path, text.encode()) for path, text in catalogs)
         if self._with_page:
-            changed += self.write_files([(PAGE_FILE, self._render_page(index_name, summaries, releases))])
+            changed += self.write_files(self._render_page_files(index_name, summaries, releases))
         return _count(releases).replace(
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
-            removed=self._remove_page(),
+            removed=self._remove_stale_page_files(releases),
         )
 
     def _summarize(self, skill: SkillReleases) -> SkillSummary:
@@ -206,30 +215,42 @@ class IndexWriter:
             data = read_regular_file(self._path(release.url))
         return check_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _render_page(
+    def _render_page_files(
         self, name: str, summaries: Sequence[SkillSummary], releases: Mapping[SkillName, SkillReleases]
-    ) -> bytes:
-        from skillpm.indexes.page.page_builder import build_page  # noqa: PLC0415  (imports jinja2)
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of the HTML catalog: those of the skills first, since the page loads them."""
+        from skillpm.indexes.page.page_builder import PageBuilder  # noqa: PLC0415  (imports jinja2)
 
-        def read(skill: SkillName, release: Release) -> Skill:
-            if "://" in release.url or not os.path.isfile(self._path(release.url)):
-                return Skill(declared=skill, description="", body="")  # its archives are stored elsewhere
-            try:
-                tree = self.read_archive(skill, release)
-            except SkillpmError as error:
-                self.warn(f"`{skill}` {release.version}: {PAGE_FILE} omits its text: {error.message}")
-                return Skill(declared=skill, description="", body="")
-            return read_skill(tree.read(tree.skill_file) or b"")
+        builder = PageBuilder(name)
+        for summary in summaries:
+            skill = releases[summary.name]
+            latest = next(release for release in skill.versions if release.version == summary.latest)
+            yield skill_page_path(skill.name), builder.add(summary, skill, self._read_shown_files(skill.name, latest))
+        page = builder.render()
+        yield PAGE_FILE, page
+        if owns_start_page(self.folder):
+            yield START_FILE, page
 
-        rows = [(summary, releases[summary.name]) for summary in summaries]
-        return build_page(name, rows, read)
+    def _read_shown_files(self, name: SkillName, release: Release) -> FileTree | None:
+        if "://" in release.url or not os.path.isfile(self._path(release.url)):
+            return None  # its archives are stored elsewhere
+        try:
+            return self.read_archive(name, release)
+        except SkillpmError as error:
+            self.warn(f"`{name}` {release.version}: {PAGE_FILE} omits its text: {error.message}")
+            return None
 
-    def _remove_page(self) -> tuple[str, ...]:
-        if self._with_page or not self._has_own_page:
-            return ()
-        with translate_os_errors("remove a page", self._path(PAGE_FILE)):
-            os.unlink(self._path(PAGE_FILE))
-        return (PAGE_FILE,)
+    def _find_stale_page_files(self, releases: Mapping[SkillName, SkillReleases]) -> list[str]:
+        """Return the files of the HTML catalog that show no skill any more."""
+        current = {skill_page_path(name) for name, skill in releases.items() if skill.latest}
+        return [path for path in find_page_files(self.folder) if not self._with_page or path not in current | PAGES]
+
+    def _remove_stale_page_files(self, releases: Mapping[SkillName, SkillReleases]) -> tuple[str, ...]:
+        stale = self._find_stale_page_files(releases)
+        for path in stale:
+            with translate_os_errors("remove a page", self._path(path)):
+                os.unlink(self._path(path))
+        return tuple(stale)
 
     def write_files(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
         """Write the files that differ from existing ones, and return their paths."""

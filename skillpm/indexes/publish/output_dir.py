@@ -25,10 +25,11 @@ from skillpm.files import (
 from skillpm.formats.index_catalog import Catalog, read_catalog
 from skillpm.formats.index_releases import SkillReleases, read_releases
 from skillpm.formats.well_known import WELL_KNOWN_PATH
-from skillpm.indexes.page.header import read_header
+from skillpm.indexes.page.header import SKILL_FILE_START, read_header
 
 CATALOG_FILE = "index.json"
 PAGE_FILE = "catalog.html"
+START_FILE = "index.html"  # the same page, which web servers show for a folder
 FOLDERS = ("archives", "skills", ".well-known", ".well-known/agent-skills")
 
 
@@ -88,8 +89,9 @@ def _is_abandoned_temp_file(path: str) -> bool:
 
 def _is_index_file(path: str) -> bool:
     folder, _, name = path.rpartition("/")
-    is_skill = folder == "skills" and name.endswith(".json") and is_skill_name(name.removesuffix(".json"))
-    return is_skill or path in {CATALOG_FILE, PAGE_FILE, WELL_KNOWN_PATH} or _is_archive(path)
+    stem, _, suffix = name.rpartition(".")
+    is_skill = folder == "skills" and suffix in {"json", "js"} and is_skill_name(stem)
+    return is_skill or path in {CATALOG_FILE, PAGE_FILE, START_FILE, WELL_KNOWN_PATH} or _is_archive(path)
 
 
 def read_existing_catalog(folder: str) -> Catalog | None:
@@ -145,6 +147,34 @@ def has_own_page(folder: str, *, will_replace: bool) -> bool:
             hint="move it away, or keep it with --no-catalog; nothing was written",
         )
     return False
+
+
+def owns_start_page(folder: str) -> bool:
+    """Return whether `index.html` may be written or removed: it is missing, or skillpm wrote it."""
+    where = os.path.join(folder, START_FILE)
+    if not os.path.lexists(where):
+        return True
+    with translate_os_errors("read a page", where):
+        return not os.path.islink(where) and read_header(read_regular_file(where)) is not None
+
+
+def skill_page_path(name: str) -> str:
+    """Return the path of the file with which the HTML catalog shows a skill."""
+    return f"skills/{name}.js"
+
+
+def find_page_files(folder: str) -> list[str]:
+    """Return the files of the HTML catalog that skillpm wrote."""
+    found = [START_FILE] if os.path.lexists(os.path.join(folder, START_FILE)) and owns_start_page(folder) else []
+    if has_own_page(folder, will_replace=False):
+        found.append(PAGE_FILE)
+    for path in _list_skill_files(folder):
+        name = os.path.basename(path)
+        if name.endswith(".js") and is_skill_name(name.removesuffix(".js")) and not os.path.islink(path):
+            with translate_os_errors("read a page", path):
+                is_own = read_regular_file(path).startswith(SKILL_FILE_START)
+            found += [f"skills/{name}"] if is_own else []
+    return sorted(found)
 
 
 def _list_skill_files(folder: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Check an index as clients see it: every document, every archive and every checksum."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from skillpm.core.file_tree import FileTree
@@ -9,16 +9,18 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetchers.metadata import read_dependencies
-from skillpm.formats.index_catalog import Catalog, SkillSummary, read_catalog
+from skillpm.formats.index_catalog import SkillSummary, read_catalog
 from skillpm.formats.index_releases import Release, SkillReleases, read_releases
 from skillpm.formats.well_known import WELL_KNOWN_PATH
 from skillpm.indexes.client.artifacts import fetch_artifact, read_artifact
 from skillpm.indexes.client.index import Index, IndexRelease
+from skillpm.indexes.page.header import PageHeader, read_header
 from skillpm.indexes.publish.installability import (
     external_dependency_message,
     find_external_dependencies,
     find_uninstallable,
 )
+from skillpm.indexes.publish.output_dir import PAGE_FILE, START_FILE, skill_page_path
 from skillpm.indexes.publish.release_merge import build_summary, find_errors, version_mismatch_message
 from skillpm.requirements.declared_dependencies import dependency_mismatch
 from skillpm.skillmd.findings import NotLoadable
@@ -36,13 +38,21 @@ class IndexProblem(Value):
 class _CheckState:
     """What was read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: "_PageCheck | None") -> None:
+        self.page = page
         # Of the skills with a version that is not yanked.
         self.releases: dict[SkillName, SkillReleases] = {}
         # Of all skills.
         self.all_releases: dict[SkillName, SkillReleases] = {}
         # The SKILL.md of the latest version.
         self.skills: dict[SkillName, Skill] = {}
+
+    def check_page(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree) -> None:
+        """Check how the HTML catalog shows the latest version of a skill."""
+        latest = releases.latest
+        if self.page is not None and latest is not None and latest.version == summary.latest:
+            # `index build` renders only what is in the folder.
+            self.page.check_skill(summary, releases, None if "://" in latest.url else tree)
 
 
 def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> Iterator[IndexProblem]:
@@ -60,7 +70,12 @@ def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> I
     except SkillpmError as error:
         yield _to_problem(error, top)
         return
-    state = _CheckState()
+    try:
+        page = _PageCheck.open(index, limits, catalog.name)
+    except SkillpmError as error:
+        page = None
+        yield _to_problem(error, f"{index.config.url}{PAGE_FILE}")
+    state = _CheckState(page)
     for summary in catalog.skills:
         yield from _check_skill(index, summary, state, limits)
     for name, releases in state.releases.items():
@@ -71,7 +86,9 @@ def verify_index(index: Index, limits: Limits, warn: Callable[[str], None]) -> I
     yield from _check_installability(index, state, warn)
     latest = {name: releases.latest.sha256 for name, releases in state.releases.items() if releases.latest}
     yield from _check_site(index, limits, latest)
-    yield from _check_page(index, limits, catalog, state)
+    # Where a latest version could not be read, there is a problem already.
+    if page is not None and all(summary.name in state.skills for summary in catalog.skills):
+        yield from page.check_pages()
 
 
 def _check_skill(index: Index, summary: SkillSummary, state: _CheckState, limits: Limits) -> Iterator[IndexProblem]:
@@ -117,6 +134,7 @@ def _check_release(
         return
     if release == releases.latest:
         state.skills[releases.name] = skill
+        state.check_page(summary, releases, tree)
     yield from _check_dependencies(releases.name, release, tree, skill)
     for error_message in find_errors(tree, releases.name):
         yield IndexProblem(where=where, message=f"invalid skill: {error_message}")
@@ -196,23 +214,52 @@ def _check_site(index: Index, limits: Limits, latest: dict[SkillName, str] | Non
             yield _to_problem(error, document)
 
 
-def _check_page(index: Index, limits: Limits, catalog: Catalog, state: _CheckState) -> Iterator[IndexProblem]:
-    """Check the HTML catalog, if there is one and all latest versions could be read."""
-    where = f"{index.config.url}catalog.html"
-    try:
-        page = index.access.read_archive(where, limits.download)
-    except NotFoundError:
-        return
-    except SkillpmError as error:
-        yield _to_problem(error, where)
-        return
-    if all(summary.name in state.skills for summary in catalog.skills):
-        from skillpm.indexes.page.page_builder import find_page_problem  # noqa: PLC0415  (imports jinja2)
+class _PageCheck:
+    """Compares the HTML catalog with what `index build` would write."""
 
-        rows = [(summary, state.releases[summary.name]) for summary in catalog.skills]
-        problem = find_page_problem(page, catalog.name, rows, state.skills)
-        if problem is not None:
-            yield IndexProblem(where=where, message=problem)
+    def __init__(self, index: Index, limits: Limits, name: str, pages: Mapping[str, tuple[bytes, PageHeader]]) -> None:
+        from skillpm.indexes.page import page_builder  # noqa: PLC0415  (imports jinja2)
+
+        self._index, self._limits, self._pages = index, limits, pages
+        self._builder = page_builder.PageBuilder(name)
+        self._is_comparable = page_builder.is_same_generator(next(iter(pages.values()))[1])
+        self._changed_message = page_builder.CHANGED
+        self._skill_problems: list[IndexProblem] = []
+
+    @classmethod
+    def open(cls, index: Index, limits: Limits, name: str) -> "_PageCheck | None":
+        """Fetch the pages that skillpm wrote; None if there are none."""
+        pages = {}
+        for file in (PAGE_FILE, START_FILE):
+            where = f"{index.config.url}{file}"
+            try:
+                page = index.access.read_archive(where, limits.download)
+            except NotFoundError:
+                continue
+            if header := read_header(page):
+                pages[where] = page, header
+        return cls(index, limits, name, pages) if pages else None
+
+    def check_skill(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree | None) -> None:
+        """Check the file of a skill, if the same versions wrote it."""
+        expected = self._builder.add(summary, releases, tree)
+        where = f"{self._index.config.url}{skill_page_path(summary.name)}"
+        if not self._is_comparable:
+            return
+        try:
+            if self._index.access.read_archive(where, self._limits.download) != expected:
+                self._skill_problems.append(IndexProblem(where=where, message=self._changed_message))
+        except SkillpmError as error:
+            self._skill_problems.append(_to_problem(error, where))
+
+    def check_pages(self) -> Iterator[IndexProblem]:
+        """Yield the problems of the pages, and of the files of the skills unless they show another state, too."""
+        found = {where: self._builder.find_problem(*page) for where, page in self._pages.items()}
+        for where, problem in found.items():
+            if problem:
+                yield IndexProblem(where=where, message=problem)
+        if found.get(f"{self._index.config.url}{PAGE_FILE}") is None:
+            yield from self._skill_problems
 
 
 def _checksum_error(url: str, expected: str, actual: str) -> RefusedError:

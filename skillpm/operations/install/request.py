@@ -131,12 +131,11 @@ def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:
         specifier = specifier.replace(source=source.replace(index=request.index))
     if not (request.ref_kind or request.path or request.files or request.link):
         return specifier
-    if (
-        isinstance(source, OciSource)
-        and request.ref_kind in {"tag", "version"}
-        and not (request.path or request.files or request.link)
-    ):
+    has_other_flags = bool(request.path or request.files or request.link)
+    if isinstance(source, OciSource) and request.ref_kind in {"tag", "version"} and not has_other_flags:
         return specifier.replace(source=_apply_oci_flags(source, request, spec))
+    if isinstance(source, IndexSource) and source.index_url and request.ref_kind == "version" and not has_other_flags:
+        return specifier.replace(source=source.replace(version=_check_range(request.ref)))
     if isinstance(source, PathSource) and request.link and not (request.ref_kind or request.path or request.files):
         return specifier.replace(source=source.replace(link=True))
     if not isinstance(source, GitSource) or request.link:
@@ -191,6 +190,10 @@ def _apply_ref(source: GitSource, request: InstallRequest, spec: str) -> GitSour
         )
     if request.ref_kind != "version":
         return with_ref(source, request.ref, spec).replace(kind=request.ref_kind)
-    if not is_range(request.ref):
-        raise UsageError(f"invalid version range `{sanitize(request.ref)}`", hint=RANGE_HINT)
-    return source.replace(kind="version", ref=request.ref.strip())
+    return source.replace(kind="version", ref=_check_range(request.ref))
+
+
+def _check_range(text: str) -> str:
+    if not is_range(text):
+        raise UsageError(f"invalid version range `{sanitize(text)}`", hint=RANGE_HINT)
+    return text.strip()

@@ -1,34 +1,49 @@
-// The data of the index: the rows of the list, and the compressed parts with the details of the skills.
+// The data of the index: the rows of the list, which are in the page, and the details of a skill, in a file of its own.
 
-const index = JSON.parse(byId("top").textContent);
-const skills = index.skills.map(([name, description, category, tags, latest, tokens, triggers], number) => ({
-  name, description, category, tags, latest, tokens, triggers, number,
+async function unpack(text) {
+  const compressed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const index = await unpack(byId("top").textContent).catch(() => {
+  byId("count").textContent = "The skills cannot be shown: the browser is too old, or the page was not loaded completely.";
+});
+if (!index) return;
+const skills = index.skills.map(([name, description, category, tags, latest, tokens, triggers, published, size, key], number) => ({
+  name, description, category, tags, latest, tokens, triggers, published, size, key, number,
 }));
 const byName = new Map(skills.map((skill) => [skill.name, skill]));
-const openParts = new Map();
-const MAX_OPEN_PARTS = 6; // so that going back is fast, and reading a thousand skills does not fill the memory
+const details = new Map();
+const waiting = new Map();
+const MAX_DETAILS = 50; // so that going back is fast, and reading a thousand skills does not fill the memory
 
 async function loadDetails(skill) {
-  const number = Math.floor(skill.number / index.part);
-  if (!openParts.has(number)) openParts.set(number, openPart(number));
-  const part = openParts.get(number);
-  openParts.delete(number);
-  openParts.set(number, part); // a Map keeps insertion order: the first one is the least recently used
-  if (openParts.size > MAX_OPEN_PARTS) openParts.delete(openParts.keys().next().value);
+  if (!details.has(skill.name)) details.set(skill.name, loadFile(skill).then(unpack));
+  const loading = details.get(skill.name);
+  details.delete(skill.name);
+  details.set(skill.name, loading); // a Map keeps insertion order: the first one is the least recently used
+  if (details.size > MAX_DETAILS) details.delete(details.keys().next().value);
   try {
-    return (await part)[skill.number % index.part];
+    return await loading;
   } catch (error) {
-    openParts.delete(number);
+    details.delete(skill.name);
     throw error;
   }
 }
 
-async function openPart(number) {
-  // On a slow connection, the list is shown before the parts have arrived.
-  while (!byId(`part-${number}`) && document.readyState === "loading") {
-    await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-  }
-  const compressed = Uint8Array.from(atob(byId(`part-${number}`).textContent), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+// A script, since a page opened from a folder may not read other files. It calls `skillpmPage` with base64.
+function loadFile(skill) {
+  return new Promise((resolve, reject) => {
+    waiting.set(skill.name, resolve);
+    const script = document.createElement("script");
+    script.onerror = script.onload = () => {
+      script.remove();
+      reject(new Error(`skills/${skill.name}.js`)); // no effect if the file was loaded
+    };
+    script.src = policy.createScriptURL(`skills/${skill.name}.js?${skill.key}`);
+    document.head.append(script);
+  });
 }
+
+globalThis.skillpmPage = (name, data) => waiting.get(name)?.(data);

@@ -4,7 +4,7 @@ const rows = () => [...byId("results").querySelectorAll("a.row")];
 const isList = () => !byId("list-view").hidden;
 
 function handleKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || byId("keys").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || byId("keys").open || event.target.id === "sort") return;
   const isInput = event.target.closest("input, textarea");
   const action = isInput ? searchKeys[event.key] : globalKeys[event.key];
   if (action && action(event) !== false) event.preventDefault();
@@ -40,14 +40,14 @@ const globalKeys = {
     const name = isList() ? document.activeElement.dataset?.name : current;
     if (!byName.has(name)) return false;
     const container = isList() ? document.activeElement.closest("li") : byId("skill-view").querySelector(".install");
-    copy(`skillpm install ${name}`, container.querySelector(".copy"));
+    copy(installCommand(name), container.querySelector(".copy"));
   },
   t() {
     nextTheme();
   },
   Escape() {
     if (!isList()) return closeSkill();
-    if (selection.query || selection.category || selection.tags.length) return choose({ query: "", category: "", tags: [] });
+    if (selection.query || selection.category || selection.tags.length) return choose(NOTHING);
     return false;
   },
   ArrowDown: () => moveFocus(1),
@@ -69,8 +69,9 @@ function moveFocus(step) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-// Return to the list: by the browser's history if the skill was opened from the list, else by a new entry.
+// Return from a file to its skill, and from a skill to the list: by the browser's history if this is where the reader
+// came from, else by a new entry.
 function closeSkill() {
   if (history.state?.inside) history.back();
-  else location.hash = addressOf(selection);
+  else location.hash = currentFile ? skillAddress(current) : addressOf(selection);
 }

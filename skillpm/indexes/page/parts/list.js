@@ -1,16 +1,26 @@
-// The list of skills: the selection (query, category, tags), the matching rows, and the filters with their counts.
+// The list of skills: the selection (query, category, tags, order), the matching rows, and the filters with their counts.
 
-const selection = { query: "", category: "", tags: [] };
+const selection = { query: "", category: "", tags: [], sort: "" };
+const NOTHING = { query: "", category: "", tags: [] };
 const FIRST = 50, MORE = 150; // rows that are created at first, and for each scroll to the end
 const MAX_CHOICES = { category: 12, tag: 18 };
 const expanded = new Set(); // filters that show all their choices
 let hits = [], shown = 0;
 
-function addressOf({ query, category, tags }) {
+// How to sort, and what each row shows of it. Skills without a value come last, equal ones by name.
+const SORTS = {
+  name: { compare: () => 0, label: () => "" },
+  newest: { compare: (one, other) => (one.published < other.published) - (one.published > other.published), label: (skill) => skill.published },
+  tokens: { compare: (one, other) => (one.tokens || Infinity) - (other.tokens || Infinity) || 0, label: (skill) => skill.tokens ? formatCount(skill.tokens, "token") : "" },
+  size: { compare: (one, other) => one.size - other.size, label: (skill) => formatSize(skill.size) },
+};
+
+function addressOf({ query, category, tags, sort }) {
   const parameters = new URLSearchParams();
   if (query) parameters.set("q", query);
   if (category) parameters.set("category", category);
   for (const tag of tags) parameters.append("tag", tag);
+  if (sort) parameters.set("sort", sort);
   return `#/${parameters.size ? `?${parameters}` : ""}`;
 }
 
@@ -19,12 +29,15 @@ function readAddress(text) {
   selection.query = parameters.get("q") ?? "";
   selection.category = parameters.get("category") ?? "";
   selection.tags = parameters.getAll("tag").slice(0, 10);
+  selection.sort = Object.hasOwn(SORTS, parameters.get("sort") ?? "") ? parameters.get("sort") : "";
 }
 
 function refresh(rows = FIRST) {
   const matching = findSkills(selection.query, skills);
   const tagged = matching.filter((skill) => selection.tags.every((tag) => skill.tags.includes(tag)));
   hits = selection.category ? tagged.filter((skill) => skill.category === selection.category) : tagged;
+  if (selection.sort) hits = [...hits].sort((one, other) => SORTS[selection.sort].compare(one, other) || one.number - other.number);
+  byId("sort").value = selection.sort;
   shown = 0;
   byId("results").replaceChildren();
   showRows(rows);
@@ -44,15 +57,15 @@ function showRows(rows) {
 }
 
 function row(skill, words) {
-  const command = `skillpm install ${skill.name}`;
+  const label = selection.sort ? SORTS[selection.sort].label(skill) : "";
   return create("li", {},
     create("a", { class: "row", href: `#/skill/${skill.name}`, "data-name": skill.name },
       create("span", { class: "head" }, create("span", { class: "name" }, highlight(skill.name, words)),
-        create("span", { class: "version" }, skill.latest)),
+        create("span", { class: "version" }, skill.latest), label ? create("span", { class: "version" }, label) : null),
       create("span", { class: "description", dir: "auto" }, highlight(skill.description, words)),
       create("span", { class: "labels" }, create("bdi", { class: "category" }, skill.category),
         skill.tags.slice(0, 5).map((tag) => create("bdi", { class: "tag" }, tag)))),
-    copyButton(command));
+    copyButton(installCommand(skill.name)));
 }
 
 // The text, with the words of the query in <mark> elements.
@@ -83,7 +96,7 @@ function noResults() {
   return [
     create("p", {}, text),
     similar.length ? create("p", { class: "similar" }, "Similar: ", similar.map((skill) => create("a", { href: `#/skill/${skill.name}` }, skill.name))) : null,
-    create("button", { type: "button", class: "quiet", onclick: () => choose({ query: "", category: "", tags: [] }) }, "Show all skills"),
+    create("button", { type: "button", class: "quiet", onclick: () => choose(NOTHING) }, "Show all skills"),
   ].filter(Boolean);
 }
 

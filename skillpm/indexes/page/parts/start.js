@@ -5,17 +5,18 @@ let timer = 0;
 
 function route() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
-  const name = /^\/skill\/(.*)$/s.exec(path)?.[1];
+  const [, name, file] = /^\/skill\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
+  const newDepth = name === undefined ? 0 : file ? 2 : 1;
   const state = history.state ?? {};
   byId("list-view").hidden = name !== undefined;
   byId("skill-view").hidden = name === undefined;
   if (name !== undefined) {
-    history.replaceState({ ...state, inside: state.inside ?? cameFromList }, "");
-    openSkill(decode(name));
+    history.replaceState({ ...state, inside: state.inside ?? depth === newDepth - 1 }, "");
+    openSkill(decode(name), decode(file));
     scrollTo(0, 0);
     byId("skill-view").querySelector("h1").focus({ preventScroll: true });
   } else {
-    current = "";
+    current = currentFile = "";
     readAddress(query);
     if (byId("search").value !== selection.query) byId("search").value = selection.query;
     document.title = `${index.name} · skills`;
@@ -25,9 +26,9 @@ function route() {
     scrollTo(0, 0);
     if (row) restorePosition(row, state.top, 3);
   }
-  cameFromList = name === undefined;
+  depth = newDepth;
 }
-let cameFromList = false;
+let depth = NaN; // of the view that was shown before: 0 is the list, 1 a skill, 2 a file
 
 // Scroll a row to its previous position in the window. The heights of rows that were never visible are estimates
 // (`content-visibility`), so the position may be off again a frame later.
@@ -105,6 +106,7 @@ byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 byId("keys-close").addEventListener("click", () => byId("keys").close());
 byId("skip").addEventListener("click", () => (rows()[0] ?? byId("search")).focus());
 byId("search").addEventListener("input", (event) => setQuery(event.target.value));
+byId("sort").addEventListener("change", (event) => choose({ sort: event.target.value }));
 byId("more").addEventListener("click", () => {
   const next = shown;
   showRows(MORE);

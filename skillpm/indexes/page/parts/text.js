@@ -1,9 +1,15 @@
-// The only place that parses HTML. skillpm has sanitized it already; here it is sanitized once more, in case the page was
-// modified. The Content-Security-Policy blocks scripts and requests, but not a <meta> that redirects the reader.
+// The only place that parses HTML, and that permits scripts: files of skills, by name. skillpm has sanitized the HTML
+// already; here it is sanitized once more, in case the page was modified. The Content-Security-Policy blocks other
+// scripts and requests, but not a <meta> that redirects the reader.
 
-const policy = globalThis.trustedTypes
-  ? globalThis.trustedTypes.createPolicy("skillpm", { createHTML: (html) => html })
-  : { createHTML: (html) => html };
+const rules = {
+  createHTML: (html) => html,
+  createScriptURL(url) {
+    if (!/^skills\/[a-z0-9-]+\.js\?[0-9a-f]{8}$/.test(url)) throw new TypeError("not the file of a skill");
+    return url;
+  },
+};
+const policy = globalThis.trustedTypes ? globalThis.trustedTypes.createPolicy("skillpm", rules) : rules;
 const TAGS = new Set(
   ("P BR HR H2 H3 H4 H5 H6 UL OL LI BLOCKQUOTE PRE CODE EM STRONG S A SPAN TABLE THEAD TBODY TR TH TD").split(" "),
 );
