@@ -91,6 +91,7 @@ SECTIONS = {
     },
     "Author and publish": {
         "new": "Create a new skill.",
+        "version": "Raise the version of a skill.",
         "validate": "Check skills against the Agent Skills specification.",
         "pack": "Create an archive of a skill.",
         "push": "Publish skills in an OCI registry.",
@@ -243,8 +244,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Under LC_ALL=C or latin-1, `→` and foreign descriptions cannot be encoded: escape them, don't crash.
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] in (["help"], ["version"]):  # commands in many tools, options in this one
-        words = ["--version"] if words[0] == "version" else [*words[1:], "--help"]
+    if words[:1] == ["help"]:  # a command in many tools, an option in this one
+        words = [*words[1:], "--help"]
+    if words == ["version"]:  # starts faster than the command, which prints the same
+        words = ["--version"]
     stdout = sys.stdout
     try:
         return _run(words)

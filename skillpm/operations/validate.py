@@ -61,7 +61,7 @@ def validate(
     if not repair:
         return [_validate_file(file, base, limits) for file in files]
     for file in files:
-        _check_repair_target(file, base)
+        check_edit_target(file, base)
     validated = []
     for file in files:
         path, fixes = _repair_file(file, to_yaml=to_yaml, fsync=context.settings.fsync)
@@ -130,7 +130,7 @@ def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str]
         return [path for path in paths if ".git" not in path.split("/")], error.message, []
 
 
-def _check_repair_target(path: str, base: str) -> None:
+def check_edit_target(path: str, base: str) -> None:
     """Refuse to write through a link out of the skill or the working directory: the user did not name its target."""
     folder = os.path.dirname(os.path.normpath(path))
     root = base if is_below(folder, base) else os.path.dirname(folder)
@@ -153,7 +153,7 @@ def _repair_file(path: str, *, to_yaml: bool, fsync: bool) -> tuple[str, tuple[F
         fixed = fix(converted.data, name)
         fixes = [*converted.fixes, *fixed.fixes]
         if fixes:
-            # Safe to follow: `_check_repair_target` refused links that lead out of the skill.
+            # Safe to follow: `check_edit_target` refused links that lead out of the skill.
             write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow_links=True)
         if os.path.basename(path) != SKILL_FILE:
             old, path = path, os.path.join(folder, SKILL_FILE)

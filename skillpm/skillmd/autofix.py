@@ -186,13 +186,16 @@ def _apply_edits(lines: Sequence[tuple[str, ...]], edits: Sequence[LineEdit]) ->
     return "".join(new).encode()
 
 
-def is_equivalent(before: Skill, data: bytes, folder: str) -> bool:
-    """Return whether a changed SKILL.md is parsed as the same skill, in a folder of this name."""
+def is_equivalent(before: Skill, data: bytes, folder: str, *, version: str = "") -> bool:
+    """Return whether a changed SKILL.md is parsed as the same skill, in a folder of this name; or with this version."""
     try:
         after = read_skill(data)
     except NotLoadable:
         return False
     has_same_name = after.declared == before.declared or (not before.declared and after.declared == folder)
+    if version:
+        metadata = {key: value for key, value in before.metadata.items() if key != "version"}
+        before = before.replace(version=version, metadata=metadata)
     has_metadata = before.metadata.items() <= after.metadata.items()
     has_same_fields = all(getattr(before, field) == getattr(after, field) for field in PRESERVED_FIELDS)
     return has_same_name and has_metadata and has_same_fields

@@ -1,0 +1,97 @@
+"""`version`: raise the version of a skill of your own."""
+
+import os
+import stat
+
+from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import NotFoundError, RefusedError, UsageError
+from skillpm.files import translate_os_errors, write_document
+from skillpm.formats.index_schema import version_problem
+from skillpm.installer.skill_file import find_skill_file, is_skill_folder, read_skill_file
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.validate import check_edit_target, find_skill_folders
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
+from skillpm.skillmd.version_edit import PARTS, next_version, set_version
+
+
+class VersionChange(Value):
+    """The version of a skill before and after; `path` is that of its SKILL.md, from the working directory."""
+
+    name: str
+    path: str
+    before: str
+    after: str
+
+
+def change_version(context: Context, skill: str, change: str, *, dry_run: bool = False) -> VersionChange:
+    """Set the version of a skill, given by name or path; `change` is a part to raise, or a version.
+
+    Raises `UsageError` for what is not a version, and `RefusedError` if SKILL.md cannot be edited.
+    """
+    if change not in PARTS and version_problem(change.removeprefix("v")):
+        raise UsageError(
+            f"`{sanitize(change, 60)}` is not a valid version (PEP 440)",
+            hint=f"use {', '.join(PARTS)} or a version like 1.2.0",
+        )
+    base = context.settings.working_directory
+    folder = _find_folder(base, skill)
+    path = os.path.join(folder, find_skill_file(folder))
+    check_edit_target(path, base)
+    label = os.path.relpath(path, base)
+    with translate_os_errors("read a skill", path):
+        data = read_skill_file(folder)
+    name = os.path.basename(os.path.realpath(folder))
+    try:
+        before = read_skill(data).version
+        after = next_version(before, change) if change in PARTS else change
+        if not after:
+            raise _no_version_error(label, before, skill)
+        edited = data if after == before else set_version(data, after)
+    except NotLoadable as error:
+        raise RefusedError(
+            f"{sanitize(label)} cannot be loaded: {error.finding.message}", hint=f"run `skillpm validate {skill}`"
+        ) from error
+    if edited is None:
+        raise RefusedError(
+            f"{sanitize(label)}: cannot tell where the version {sanitize(before, 60) or 'belongs'} is written",
+            hint=f'edit it yourself: metadata, version: "{after}"',
+        )
+    if edited != data and not dry_run:
+        with translate_os_errors("write a skill", path):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            write_document(path, edited, fsync=context.settings.fsync, mode=mode, follow_links=True)
+    return VersionChange(name=name, path=label, before=before, after=after)
+
+
+def _no_version_error(label: str, version: str, skill: str) -> RefusedError:
+    what = f"its version `{sanitize(version, 60)}` is not valid (PEP 440)" if version else "it declares no version"
+    return RefusedError(f"{sanitize(label)}: {what}", hint=f"set one: skillpm version {sanitize(skill)} 0.1.0")
+
+
+def _find_folder(base: str, skill: str) -> str:
+    """Return the folder of a skill: at this path, or with this name below the working directory."""
+    path = os.path.normpath(os.path.join(base, skill))
+    if os.path.isfile(path):
+        path = os.path.dirname(path)
+    if is_skill_folder(path):
+        return path
+    folders = [folder for folder in find_skill_folders(base) if not _is_hidden(os.path.relpath(folder, base))]
+    found = [folder for folder in folders if os.path.basename(folder) == skill]
+    if len(found) > 1:
+        paths = list_some([os.path.relpath(folder, base) for folder in found], 5)
+        raise UsageError(f"several skills have the name `{sanitize(skill)}`: {paths}", hint="pass the path of one")
+    if not found:
+        names = [os.path.basename(folder) for folder in folders]
+        raise NotFoundError(
+            f"no skill `{sanitize(skill)}` here",
+            hint=did_you_mean(closest_matches(skill, names)) or "pass the path of its folder",
+        )
+    return found[0]
+
+
+def _is_hidden(path: str) -> bool:
+    """Return whether a path is below a folder such as `.claude`, where skills are installed, not written."""
+    return any(part.startswith(".") and part != "." for part in path.split(os.sep))

@@ -1,0 +1,146 @@
+"""`skillpm version`: raise the version of a skill; nothing else in its SKILL.md changes."""
+
+import os
+from pathlib import Path
+
+import pytest
+from kit import Sandbox, make_skill, prefix_paths
+from kit.skills import to_bytes
+
+from skillpm import __version__
+from skillpm.skillmd.version_edit import next_version, set_version
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('name: a\nmetadata:\n  version: "1.0.0"\n', 'name: a\nmetadata:\n  version: "2.1"\n'),
+        ("name: a\nmetadata:\n  version: '1.0.0' # ours\n", "name: a\nmetadata:\n  version: '2.1' # ours\n"),
+        ("version: 1.0.0  # ours\nname: a\n", 'version: "2.1"  # ours\nname: a\n'),
+        ("metadata: {a: b, version: 1.0.0}\nname: a\n", 'metadata: {a: b, version: "2.1"}\nname: a\n'),
+        ('metadata: {"version": "1.0.0"}\n', 'metadata: {"version": "2.1"}\n'),
+        (
+            "compatibility: >\n  version: 1.0.0\nother:\n  version: 1.0.0\nmetadata:\n    x: y\n    version: v1.0.0\n",
+            'compatibility: >\n  version: 1.0.0\nother:\n  version: 1.0.0\nmetadata:\n    x: y\n    version: "2.1"\n',
+        ),
+        (
+            "name: a\nmetadata:\n    x: y\nlicense: MIT\n",
+            'name: a\nmetadata:\n    version: "2.1"\n    x: y\nlicense: MIT\n',
+        ),
+        ("name: a\n", 'name: a\nmetadata:\n  version: "2.1"\n'),
+        ("metadata: {a: b}\n", None),
+        ("metadata:\n  version: 1.0.0 and more\n", None),
+    ],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_only_the_value_changes(before: str, after: str | None, ending: str) -> None:
+    def skill(block: str) -> bytes:
+        text = f"---\ndescription: Use it.\n{block}---\n# Body\n\nversion: 1.0.0\n\n\n  end"
+        return b"\xef\xbb\xbf" + text.replace("\n", ending).encode()
+
+    assert set_version(skill(before), "2.1") == (None if after is None else skill(after))
+
+
+@pytest.mark.parametrize(
+    ("version", "major", "minor", "patch"),
+    [
+        ("1.2.3", "2.0.0", "1.3.0", "1.2.4"),
+        ("v1.2.3", "v2.0.0", "v1.3.0", "v1.2.4"),
+        ("1.2", "2.0", "1.3", "1.2.1"),
+        ("2026.11.25.1", "2027.0.0.0", "2026.12.0.0", "2026.11.26.0"),
+        ("2.0.0rc1", "2.0.0", "2.0.0", "2.0.0"),
+        ("1.2.3rc1", "2.0.0", "1.3.0", "1.2.3"),
+        ("1.2.3.post1+linux", "2.0.0", "1.3.0", "1.2.4"),
+        ("banana", "", "", ""),
+    ],
+)
+def test_the_next_version(version: str, major: str, minor: str, patch: str) -> None:
+    assert [next_version(version, part) for part in ("major", "minor", "patch")] == [major, minor, patch]
+
+
+@pytest.fixture
+def author(tmp_path: Path) -> Sandbox:
+    sandbox = Sandbox(tmp_path)
+    files = prefix_paths("skills/base-style", make_skill("base-style", metadata={"version": "1.0.0"}))
+    sandbox.write_files(files | prefix_paths("other/none", make_skill("none")))
+    return sandbox
+
+
+def test_a_skill_is_given_by_name_or_path(author: Sandbox) -> None:
+    os.chmod(author.work / "skills/base-style/SKILL.md", 0o664)
+
+    by_name = author.run("version", "base-style", "minor", check=True)
+    by_path = author.run("version", "skills/base-style/SKILL.md", "2.0.0rc1", check=True)
+    inside = author.run("version", ".", "major", cwd="skills/base-style", check=True)
+
+    assert by_name.stdout == "base-style 1.0.0 → 1.1.0\n"
+    assert by_path.stdout == "base-style 1.1.0 → 2.0.0rc1\n"
+    assert inside.stdout == "base-style 2.0.0rc1 → 2.0.0\n"
+    files = make_skill("base-style", metadata={"version": "2.0.0"})
+    assert author.read("skills/base-style/SKILL.md") == to_bytes(files["SKILL.md"]).decode()
+    assert (author.work / "skills/base-style/SKILL.md").stat().st_mode & 0o777 == 0o664
+
+
+def test_a_dry_run_and_a_version_that_is_there_change_nothing(author: Sandbox) -> None:
+    before = author.snapshot()
+
+    dry_run = author.run("version", "base-style", "patch", "--dry-run", "--json", check=True)
+    same = author.run("version", "base-style", "1.0.0", check=True)
+
+    assert dry_run.json == {
+        "changed": False,
+        "name": "base-style",
+        "path": "skills/base-style/SKILL.md",
+        "from": "1.0.0",
+        "to": "1.0.1",
+        "dryRun": True,
+    }
+    assert same.stdout == "base-style is already 1.0.0\n"
+    assert author.snapshot() == before
+
+
+def test_without_a_skill_it_is_the_version_of_skillpm(author: Sandbox) -> None:
+    for words in (["version"], ["--version"], ["version", "--no-color"]):
+        assert author.run(*words, check=True).stdout == f"skillpm {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["base-style"], 2, "error: missing the version\n  hint: e.g. skillpm version base-style minor\n"),
+        (
+            ["base-style", "next"],
+            2,
+            "error: `next` is not a valid version (PEP 440)\n  hint: use major, minor, patch or a version like 1.2.0\n",
+        ),
+        (["bas-style", "minor"], 1, "error: no skill `bas-style` here\n  hint: did you mean `base-style`?\n"),
+        (
+            ["none", "minor"],
+            1,
+            "error: other/none/SKILL.md: it declares no version\n  hint: set one: skillpm version none 0.1.0\n",
+        ),
+    ],
+)
+def test_mistakes_are_explained(author: Sandbox, words: list[str], code: int, message: str) -> None:
+    before = author.snapshot()
+
+    result = author.run("version", *words)
+
+    assert (result.code, result.error_output) == (code, message)
+    assert author.snapshot() == before
+
+
+def test_two_skills_with_one_name_and_links_out_of_the_folder(author: Sandbox) -> None:
+    author.write_files(prefix_paths("more/none", make_skill("none", metadata={"version": "1.0.0"})))
+    author.write_files(prefix_paths(".claude/skills/none", make_skill("none", metadata={"version": "1.0.0"})))
+    (author.root / "outside").mkdir()
+    (author.work / "other/none/SKILL.md").rename(author.root / "outside/SKILL.md")
+    (author.work / "other/none/SKILL.md").symlink_to(author.root / "outside/SKILL.md")
+
+    several = author.run("version", "none", "1.0.0")
+    link = author.run("version", "other/none", "1.0.0")
+
+    assert several.error_output == (
+        "error: several skills have the name `none`: more/none, other/none\n  hint: pass the path of one\n"
+    )
+    assert link.error_output.startswith("error: other/none/SKILL.md is behind a link that leads elsewhere")
