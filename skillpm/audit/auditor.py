@@ -3,14 +3,29 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from skillpm.audit.checks.hidden_text import check_hidden_text
+from skillpm.audit.checks.claims import check_claims
+from skillpm.audit.checks.commands import check_commands, check_pipes, check_spelling
+from skillpm.audit.checks.credentials import check_across_files, check_credentials
+from skillpm.audit.checks.encoded import check_encoded
+from skillpm.audit.checks.files import check_file
+from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text, check_mixed_scripts
+from skillpm.audit.checks.instructions import check_instructions
+from skillpm.audit.checks.links import check_links
+from skillpm.audit.checks.python_code import check_python
+from skillpm.audit.checks.script_code import check_script
+from skillpm.audit.checks.secrets import check_secrets
 from skillpm.audit.finding import AuditFinding
 from skillpm.audit.source_file import SourceFile
 from skillpm.core.file_tree import FileTree
 
 # Of one rule and severity in a skill; the number of the others is a finding, so that a crowd hides nothing.
 MAX_FINDINGS = 100
-FILE_CHECKS: tuple[Callable[[SourceFile], Iterator[AuditFinding]], ...] = (check_hidden_text,)
+Check = Callable[[SourceFile], Iterator[AuditFinding]]
+FILE_CHECKS: tuple[Check, ...] = (
+    check_file, check_hidden_text, check_hidden_instructions, check_mixed_scripts, check_links, check_instructions,
+    check_pipes, check_commands, check_spelling, check_encoded, check_python, check_script, check_credentials,
+    check_secrets,
+)  # fmt: skip
 
 
 def audit_tree(tree: FileTree) -> tuple[AuditFinding, ...]:
@@ -18,13 +33,18 @@ def audit_tree(tree: FileTree) -> tuple[AuditFinding, ...]:
 
     Only paths and contents count, not the executable bits, so that the findings belong to the skill's digest.
     """
-    return _collect(
-        finding
-        for tree_file in tree.files
-        for file in [SourceFile(tree_file)]
-        for check in FILE_CHECKS
-        for finding in check(file)
-    )
+    return _collect(_find(tree))
+
+
+def _find(tree: FileTree) -> Iterator[AuditFinding]:
+    files = [SourceFile(file) for file in tree.files]
+    if not files:
+        return
+    for file in files:
+        for check in FILE_CHECKS:
+            yield from check(file)
+    yield from check_across_files(files)
+    yield from check_claims(tree, files)
 
 
 def _collect(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:

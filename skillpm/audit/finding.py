@@ -7,6 +7,7 @@ from skillpm.core.values import Value
 # `high`: no honest skill needs this. `medium`: have a look before you install. `low`: good to know.
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
+LOWER: dict[Severity, Severity] = {"high": "medium", "medium": "low", "low": "low"}
 
 
 class AuditFinding(Value):

@@ -4,9 +4,29 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from skillpm import __version__
-from skillpm.audit.checks import hidden_text
+from skillpm.audit.checks import (
+    claims,
+    commands,
+    credentials,
+    files,
+    hidden_text,
+    instructions,
+    links,
+    python_code,
+    secrets,
+)
 from skillpm.audit.rule import Rule
 
-RULES: Mapping[str, Rule] = {rule.id: rule for rule in (*hidden_text.RULES,)}
+# By family, in the order of the documentation.
+FAMILIES: Mapping[str, tuple[Rule, ...]] = {
+    "Hidden and misleading text": (*hidden_text.RULES, *links.RULES),
+    "Instructions against the user": instructions.RULES,
+    "Commands": commands.RULES,
+    "Code": python_code.RULES,
+    "Credentials and data": (*credentials.RULES, *secrets.RULES),
+    "Files": files.RULES,
+    "What hosts run, and what a skill promises": claims.RULES,
+}
+RULES: Mapping[str, Rule] = {rule.id: rule for rules in FAMILIES.values() for rule in rules}
 # Changes with each release, and with the data of the rules.
 RULE_SET = f"{__version__}-{sha256(repr([*RULES.values()]).encode()).hexdigest()[:12]}"

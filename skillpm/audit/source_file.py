@@ -1,16 +1,24 @@
-"""A file of a skill, prepared for the rules: its text, what kind of text it is, and the number of each line."""
+"""A file of a skill, prepared for the rules: its text, what kind of text it is, and the context of each line."""
 
+import unicodedata
 from bisect import bisect_right
+from collections.abc import Collection, Iterator
 from functools import cached_property
+from re import Match, Pattern
 from typing import Literal
 
 from skillpm.audit.finding import AuditFinding, Severity
+from skillpm.audit.hosts import LOOKALIKES, Url, find_urls
+from skillpm.core.code_fences import classify_lines
 from skillpm.core.file_tree import TreeFile
-from skillpm.core.text import sanitize
+from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import HIDDEN, one_line, sanitize
 
 # Of a text, in bytes: more is not read by the rules, which is a finding of its own.
-MAX_TEXT_SIZE = 2_000_000
+MAX_TEXT_SIZE = 1_000_000
 Kind = Literal["markdown", "shell", "python", "javascript", "powershell", "script", "data", "text", "binary"]
+Context = Literal["prose", "code", "comment"]
+SCRIPTS: tuple[Kind, ...] = ("shell", "python", "javascript", "powershell", "script")
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(["md", "mdx", "markdown", "mdc", "html", "htm", "svg", "xml", "rst"], "markdown"),
     **dict.fromkeys(["sh", "bash", "zsh", "fish", "ksh", "command"], "shell"),
@@ -21,6 +29,27 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(["json", "jsonc", "yaml", "yml", "toml", "ini", "cfg", "env", "csv", "lock", "xsd"], "data"),
 }
 INTERPRETERS: dict[str, Kind] = {"python": "python", "node": "javascript", "deno": "javascript", "bun": "javascript"}
+CODE_COMMENT = lazy_pattern(r"\s*(?:#(?!!)|//|/?\*|--\s|rem\b|<!--)")
+HTML_COMMENT = lazy_pattern(r"<!--(.*?)(?:-->|\Z)", 16)  # re.DOTALL
+# Before a phrase that is quoted or discussed, not said.
+QUOTED = lazy_pattern(r"[\"'`“”‘’«»「*_|\[(/]\s?$|\|.*$")
+DISCUSSED = lazy_pattern(
+    r"(?i)\b(?:e\.?g\.|i\.e\.|examples?|such as|like|detect\w*|attack\w*|inject\w*|patterns?|block(?:s|ed)?|phrases?"
+    r"|refus\w+|reject\w*|malicious|jailbreak\w*|suspicious|attempts?|flag(?:s|ged)?|watch for|look for|red flags?)\b"
+)
+TEST_PATH = lazy_pattern(r"(?i)(?:^|/)(?:tests?|evals?|fixtures?|test[-_]\w+|examples?)/|(?:^|/)test_\w+\.py$")
+# A text or a pattern in a list, a line for each.
+LIST_ITEM = lazy_pattern(r"\s*(?:\(\s*)?(?:[rbf]{0,2}[\"'`]|/)")
+# How far around a word a pattern looks, in a line that may be a whole program.
+MAX_BEFORE = 400
+MAX_BEHIND = 1_200
+# Around a command that is shown because it is bad.
+WARNED = lazy_pattern(
+    r"(?i)\b(?:attack\w*|malicious|malware|inject\w*|dangerous|vulnerab\w+|exploit\w*|payloads?|unsafe|insecure"
+    r"|red flags?"
+    r"|backdoors?|exfiltrat\w+|suspicious|block(?:s|ed)?|den(?:y|ied|ies)|forbidden|never|do not|don't|avoid"
+    r"|detect\w*|refus\w+)\b|[❌🚫🚨⛔🔴]"
+)
 
 
 class SourceFile:
@@ -30,6 +59,8 @@ class SourceFile:
         self.file_path = file.path
         self.data = file.data
         self.path = sanitize(file.path)
+        # By view; a text keeps its hash.
+        self._starts: dict[str, list[int]] = {}
 
     @cached_property
     def text(self) -> str:
@@ -41,8 +72,24 @@ class SourceFile:
 
     @cached_property
     def lower(self) -> str:
-        """The text in lower case, to look for words before a pattern is compiled; its offsets may be others."""
-        return self.text.lower()
+        """The folded text in lower case, with the same offsets, to look for words."""
+        return lower_same_length(self.folded)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text as it is meant: without invisible characters, in compatible forms, with Latin look-alikes.
+
+        Its offsets are others, its lines are the same.
+        """
+        if self.text.isascii():
+            return self.text
+        text = HIDDEN.sub(lambda match: match.group() if match.group() in "\t\n" else "", self.text)
+        return unicodedata.normalize("NFKC", text).translate(LOOKALIKES)
+
+    @cached_property
+    def commands(self) -> str:
+        """The folded text with lines that a backslash continues made one; the others keep their numbers."""
+        return self.folded.replace("\\\n", " \v")
 
     @cached_property
     def kind(self) -> Kind:
@@ -55,17 +102,128 @@ class SourceFile:
             return next((kind for word, kind in INTERPRETERS.items() if word in first), "shell")
         return KINDS.get(name.rpartition(".")[2], "text") if "." in name else "text"
 
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        starts = [0]
-        while (end := self.text.find("\n", starts[-1])) >= 0:
-            starts.append(end + 1)
-        return starts
+    @property
+    def is_script(self) -> bool:
+        """Whether it is code, which an agent runs rather than reads."""
+        return self.kind in SCRIPTS
 
-    def line_at(self, offset: int) -> int:
-        """Return the number of the line at an offset, from 1."""
-        return bisect_right(self._line_starts, offset)
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the folded text."""
+        return self.folded.split("\n")
+
+    @cached_property
+    def _contexts(self) -> list[Context]:
+        if self.is_script:
+            return ["comment" if CODE_COMMENT.match(line) else "code" for line in self.lines]
+        if self.kind == "data":
+            return ["code"] * len(self.lines)
+        return ["code" if kind == "code" else "prose" for _, kind in classify_lines(self.folded)]
+
+    def context_of(self, line: int) -> Context:
+        """Return whether a line is prose, code (of a script, or fenced), or a comment in code."""
+        return self._contexts[min(line, len(self._contexts)) - 1]
+
+    def line_of(self, match: "Match[str]") -> int:
+        """Return the number of the line at which a match in `text`, `folded` or `commands` begins."""
+        return bisect_right(self._line_starts(match.string), match.start())
+
+    def _line_starts(self, text: str) -> list[int]:
+        if text not in self._starts:
+            starts = [0]
+            for line in text.replace("\v", "\n").split("\n"):
+                starts.append(starts[-1] + len(line) + 1)
+            self._starts[text] = starts
+        return self._starts[text]
+
+    def mentions(self, match: "Match[str]") -> bool:
+        """Return whether a phrase is quoted, discussed, or part of code, rather than said to the reader."""
+        line = self.line_of(match)
+        if self.context_of(line) != "prose":
+            return True
+        start = match.string.rfind("\n", 0, match.start()) + 1
+        before = match.string[max(start, match.start() - 200) : match.start()]
+        above = match.string[max(0, start - 200) : start]
+        is_listed = before.lstrip().startswith(("-", "*", "|", ">")) and DISCUSSED.search(above)
+        return bool(before.count("`") % 2 or QUOTED.search(before) or DISCUSSED.search(before) or is_listed)
+
+    def discusses(self, match: "Match[str]") -> bool:
+        """Return whether the text around a command warns of it, lists it to be found, or is a test's.
+
+        What a script or a configuration does is not discussed; but a line of a script may be an item of a list.
+        """
+        if TEST_PATH.search(self.file_path):
+            return True
+        text = match.string
+        start = text.rfind("\n", 0, match.start()) + 1
+        if self.is_script or self.kind == "data":
+            return self.is_script and LIST_ITEM.match(text, start) is not None
+        end = min(find_or_end(text, "\n", match.end()), match.end() + 100)
+        around = text[max(start, match.start() - 300) : end]
+        above = text[max(0, start - 300) : start]
+        return bool(around.lstrip().startswith("|") or WARNED.search(around) or WARNED.search(above))
+
+    @cached_property
+    def urls(self) -> "list[tuple[Match[str], Url]]":
+        """All URLs of the text as it was written, look-alike letters included."""
+        return list(find_urls(self.text))
+
+    def search(self, words: Collection[str], pattern: "Pattern[str]", *, more_lines: int = 0) -> Iterator["Match[str]"]:
+        """Yield the matches of a pattern in `commands`, in the lines that have one of these words (lower case).
+
+        A match begins in such a line, and ends there or up to `more_lines` below. Compiling and running a pattern takes
+        a hundred times as long as looking for a word.
+        """
+        text = self.commands
+        for start, end in self._find_lines(words, more_lines):
+            yield from pattern.finditer(text, start, end)
+
+    def _find_lines(self, words: Collection[str], more_lines: int) -> Iterator[tuple[int, int]]:
+        lower, text = self.lower, self.commands
+        spans = []
+        for word in words:
+            at = lower.find(word)
+            while at >= 0:
+                start = max(text.rfind("\n", 0, at) + 1, at - MAX_BEFORE)
+                end = text.find("\n", at)
+                for _ in range(more_lines):
+                    end = text.find("\n", end + 1) if end >= 0 else end
+                end = min(len(text) if end < 0 else end, at + MAX_BEHIND)
+                spans.append((start, end))
+                at = lower.find(word, max(end, at + 1) if not more_lines else at + len(word))
+        spans.sort()
+        last = (0, 0)
+        for start, end in spans:
+            if start > last[1]:
+                if last[1]:
+                    yield last
+                last = (start, end)
+            else:
+                last = (last[0], max(last[1], end))
+        if last[1]:
+            yield last
 
     def finding(self, rule: str, severity: Severity, line: int, message: str) -> AuditFinding:
         """Return a finding in this file."""
         return AuditFinding(rule=rule, severity=severity, path=self.path, line=line, message=sanitize(message))
+
+
+def excerpt(text: str, limit: int = 80) -> str:
+    """Return foreign text as a short code span for a message."""
+    return f"`{sanitize(one_line(text).replace('`', chr(39)), limit)}`"
+
+
+def lower_same_length(text: str) -> str:
+    """Return text in lower case; letters that become two stay as they are."""
+    lower = text.lower()
+    return (
+        lower
+        if len(lower) == len(text)
+        else "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    )
+
+
+def find_or_end(text: str, part: str, start: int) -> int:
+    """Return the offset of a part from an offset on, or the length of the text."""
+    found = text.find(part, start)
+    return len(text) if found < 0 else found

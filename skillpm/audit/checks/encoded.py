@@ -1,0 +1,114 @@
+"""Texts that decode to commands or code."""
+
+import base64
+import zlib
+from collections.abc import Iterator
+from re import Match
+
+from skillpm.audit.finding import AuditFinding, Severity
+from skillpm.audit.source_file import SourceFile, excerpt
+from skillpm.core.patterns import lazy_pattern
+
+MAX_DECODED = 65_536
+MAX_LAYERS = 4
+BASE64 = lazy_pattern(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,200000}={0,2}")
+HEX = lazy_pattern(r"(?<![\w])(?:[0-9a-fA-F]{2}){12,100000}(?![\w])")
+ESCAPES = lazy_pattern(r"(?:\\\\?x[0-9a-fA-F]{2}|\\\\?u00[0-9a-fA-F]{2}|\\\\?[0-3][0-7]{2}){6,20000}")
+ESCAPE = lazy_pattern(r"\\\\?(?:x|u00)([0-9a-fA-F]{2})|\\\\?([0-3][0-7]{2})")
+NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s?,\s?){12,5000}\d{2,3}(?![\d.,])")
+NUMBER = lazy_pattern(r"\d+")
+PERCENT = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){6,5000}")
+PRINTABLE = frozenset(range(32, 127)) | {9, 10, 13}
+# What a command or a program has, and a configuration, a picture or a token has not.
+COMMAND = lazy_pattern(
+    r"(?i)\b(?:curl|wget)\s+[-\w\"'/$]|\|\s*(?:ba|z)?sh\b|/bin/(?:ba)?sh\b|\beval\s*\(|\bexec\s*\(|\bimport\s+(?:os"
+    r"|subprocess|socket|requests|base64)\b"
+    r"|\bos\.(?:system|popen)\b|\bsubprocess\.|\bchild_process\b|/dev/tcp/|\bpowershell\b|\binvoke-(?:expression"
+    r"|webrequest)\b|\biex\b|\bnc\s+-|\brm\s+-rf\b"
+    r"|\bchmod\s+\+x\b|\bignore\s+(?:all\s+)?(?:previous|prior)\b|\bdownloadstring\b|\bnew-object\s+net\.webclient"
+    r"|\b__import__\b|\.ssh/|\.aws/credentials"
+)
+
+
+def check_encoded(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield a finding for each encoded text that decodes to a command or to code."""
+    text = file.folded
+    for pattern, decode in ((BASE64, decode_base64), (HEX, decode_hex)):
+        for match in pattern.finditer(text):
+            yield from _check_decoded(file, match, decode(match[0]))
+    for pattern, needle in ((ESCAPES, "\\"), (NUMBERS, ","), (PERCENT, "%")):
+        if needle in text:
+            for match in pattern.finditer(text):
+                yield from _check_decoded(file, match, _decode_escapes(match[0]))
+
+
+def _check_decoded(file: SourceFile, match: Match[str], data: bytes) -> Iterator[AuditFinding]:
+    for decoded in unwrap(data):
+        if COMMAND.search(decoded):
+            line = file.line_of(match)
+            severity: Severity = "medium" if file.discusses(match) else "high"
+            yield file.finding("encoded-command", severity, line, f"this text decodes to {excerpt(decoded, 120)}")
+            return
+
+
+def unwrap(data: bytes) -> Iterator[str]:
+    """Yield the text in data, and the texts that are encoded in it, a few layers deep."""
+    for _ in range(MAX_LAYERS):
+        data = decompress(data)
+        if not is_text(data):
+            data = data.decode("utf-16-le", "ignore").encode() if data[1:2] == b"\0" else b""
+        if not is_text(data):
+            return
+        text = data.decode("utf-8", "replace")
+        yield text
+        yield text[::-1]
+        inner = BASE64.fullmatch(text.strip()) or BASE64.search(text)
+        if inner is None:
+            return
+        data = decode_base64(inner[0])
+
+
+def is_text(data: bytes) -> bool:
+    """Return whether decoded bytes are text: mostly, since a command may have letters of any script."""
+    sample = data[:200]
+    return len(sample) > 8 and sum(byte in PRINTABLE for byte in sample) >= 0.95 * len(sample)  # noqa: PLR2004
+
+
+def decode_base64(text: str) -> bytes:
+    """Return the bytes of standard or URL-safe base64, with or without padding; empty if it decodes to no text."""
+    text = text[: MAX_DECODED * 4 // 3].rstrip("=").replace("-", "+").replace("_", "/")
+    if len(text) % 4 == 1:
+        text = text[:-1]
+    try:
+        start = base64.b64decode(text[:16])
+        if not (
+            start.startswith((b"\x1f\x8b", b"x\x9c", b"x\xda", b"x\x01"))
+            or sum(byte in PRINTABLE or not byte for byte in start) > len(start) - 2
+        ):
+            return b""
+        return base64.b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def decode_hex(text: str) -> bytes:
+    """Return the bytes of a hexadecimal text."""
+    return bytes.fromhex(text[: 2 * MAX_DECODED])
+
+
+def decompress(data: bytes) -> bytes:
+    """Return the content of gzip or zlib data, up to `MAX_DECODED` bytes; other data unchanged."""
+    if not data.startswith((b"\x1f\x8b", b"x\x9c", b"x\xda", b"x\x01")):
+        return data
+    try:
+        return zlib.decompressobj(47).decompress(data, MAX_DECODED)  # gzip or zlib, as its header says
+    except zlib.error:
+        return data
+
+
+def _decode_escapes(text: str) -> bytes:
+    if text.startswith("%"):
+        return bytes.fromhex(text.replace("%", ""))
+    if "\\" not in text:
+        return bytes(number for match in NUMBER.finditer(text) if (number := int(match[0])) < 256)  # noqa: PLR2004
+    return bytes(int(match[1], 16) if match[1] else int(match[2], 8) for match in ESCAPE.finditer(text))

@@ -1,0 +1,169 @@
+"""Files that cannot be reviewed as text: programs, archives, pickles, and what is not what its name says."""
+
+from collections.abc import Iterator
+
+from skillpm.audit.finding import AuditFinding, Severity
+from skillpm.audit.rule import Example, Rule
+from skillpm.audit.source_file import MAX_TEXT_SIZE, SourceFile
+from skillpm.core.names import SKILL_FILES
+
+MAGIC = (
+    (b"\x7fELF", "a Linux program"),
+    (b"MZ", "a Windows program"),
+    (b"\xcf\xfa\xed\xfe", "a macOS program"),
+    (b"\xce\xfa\xed\xfe", "a macOS program"),
+    (b"\xca\xfe\xba\xbe", "a Java class or a macOS program"),
+    (b"\0asm", "a WebAssembly program"),
+    (b"!<arch>\n", "a library"),
+)
+ARCHIVES = (
+    (b"PK\x03\x04", "a zip"),
+    (b"\x1f\x8b", "a gzip"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z"),
+    (b"Rar!", "a rar"),
+    (b"\xfd7zXZ", "an xz"),
+    (b"BZh", "a bzip2"),
+)
+INNOCENT = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".svg", ".pdf", ".txt", ".md", ".json", ".csv", ".ttf"),
+    *(".woff", ".woff2", ".mp3", ".mp4", ".wav", ".yaml", ".yml", ".toml", ".html", ".css", ".xml"),
+)
+# Zip files by their nature.
+DOCUMENTS = (
+    ".docx",
+    ".xlsx",
+    ".pptx",
+    ".odt",
+    ".ods",
+    ".odp",
+    ".epub",
+    ".potx",
+    ".xlsm",
+    ".vsdx",
+    ".drawio",
+    ".sketch",
+    ".kmz",
+    ".dotx",
+    ".npz",
+)
+BYTECODE = (".pyc", ".pyo", ".class", ".jar", ".whl", ".egg")
+PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
+PROGRAMS = (".exe", ".dll", ".so", ".dylib", ".msi", ".scr", ".apk", ".deb", ".rpm", ".dmg", ".pkg", ".app", ".node")
+PICKLE_MAGIC = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
+SCRIPT_STARTS = (b"#!/", b"#! /", b"<?php", b"<script", b"MSCF")
+MIN_PROGRAM_SIZE = 64
+ENCRYPTED_FLAG = 1
+
+RULES = (
+    Rule(
+        id="native-program",
+        severity="medium",
+        title="A compiled program",
+        reason=(
+            "Nobody can review it, and the rules cannot read it. Bytecode and packages are the same in another form."
+        ),
+        remedy="Ship the source, or name the package that has the program.",
+        bad=Example(text="\x7fELF\x02\x01\x01" + "\0" * 64, path="bin/tool"),
+        good=Example(text="#!/bin/sh\nexec tool\n", path="bin/tool"),
+    ),
+    Rule(
+        id="disguised-file",
+        severity="high",
+        title="A program or archive with the name of a document or picture",
+        reason="The name is chosen so that nobody looks into the file.",
+        remedy="Give the file its real extension.",
+        bad=Example(text="#!/bin/sh\ncurl https://acme.example/data\n", path="assets/logo.png"),
+        good=Example(text="GIF89a" + "\0" * 20, path="assets/logo.gif"),
+    ),
+    Rule(
+        id="pickle",
+        severity="medium",
+        title="A pickle",
+        reason="Loading it runs whatever code it contains.",
+        remedy="Use a format for data: JSON, CSV, safetensors.",
+        bad=Example(text="\0\0\0\0", path="assets/model.pkl"),
+        good=Example(text="{}", path="assets/model.json"),
+    ),
+    Rule(
+        id="archive",
+        severity="medium",
+        title="An archive, whose content is not audited",
+        reason=(
+            "What it contains is not in front of a reviewer. With a password, no scanner can read it, either; without "
+            "one, it is low."
+        ),
+        remedy="Ship the files.",
+        bad=Example(text="PK\x03\x04\x14\0\x01\0" + "\0" * 40, path="assets/data.zip"),
+        good=Example(text="PK\x03\x04\x14\0\0\0" + "\0" * 40, path="assets/report.docx"),
+    ),
+    Rule(
+        id="not-audited",
+        severity="medium",
+        title="Text that is too long to be read by the rules",
+        reason=f"Of each file, {MAX_TEXT_SIZE:,} bytes are read, and ten million of a skill; what follows is not.",
+        remedy="Split the file, or review the rest yourself.",
+        bad=Example(text="# a line of a very long script\n" * 40_000, path="scripts/run.py"),
+        good=Example(text="# a short script\n", path="scripts/run.py"),
+    ),
+    Rule(
+        id="nested-skill",
+        severity="low",
+        title="Another skill inside",
+        reason="Some hosts find a SKILL.md at any depth, and list it beside the one that you chose.",
+        remedy="Publish it as a skill of its own, and declare it as a dependency.",
+        bad=Example(text="---\nname: inner\ndescription: Another one.\n---\n", path="extras/inner/SKILL.md"),
+        good=Example(text="---\nname: outer\ndescription: The only one.\n---\n", path="SKILL.md"),
+    ),
+)
+
+
+def check_file(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield what a file is, if that is more, or something else, than text or a document."""
+    name, data = file.file_path.lower(), file.data
+    if "/" in name and file.file_path.rpartition("/")[2] in SKILL_FILES:
+        yield file.finding("nested-skill", "low", 1, "another skill, which some hosts list as well")
+    if len(data) > MAX_TEXT_SIZE and file.text:
+        severity: Severity = "medium" if file.is_script or file.kind in {"markdown", "text"} else "low"
+        yield file.finding(
+            "not-audited",
+            severity,
+            file.text.count("\n") + 1,
+            f"only the first {MAX_TEXT_SIZE:,} of {len(data):,} bytes were audited",
+        )
+    program = find_program(data)
+    archive = next((label for magic, label in ARCHIVES if data.startswith(magic)), "")
+    if name.endswith(INNOCENT):
+        label = (
+            program
+            or archive
+            or (
+                "a script"
+                if data.startswith(SCRIPT_STARTS) and not name.endswith((".md", ".txt", ".html", ".svg", ".xml"))
+                else ""
+            )
+        )
+        if label and not (archive and name.endswith((".svg", ".json", ".csv"))):
+            extension = name.rpartition(".")[2]
+            yield file.finding(
+                "disguised-file",
+                "high",
+                1,
+                f"{label} file named .{extension}" if archive else f"{label} named .{extension}",
+            )
+    elif program or name.endswith((*BYTECODE, *PROGRAMS)):
+        yield file.finding("native-program", "medium", 1, program or "a compiled program or package")
+    elif name.endswith(PICKLES) or data.startswith(PICKLE_MAGIC):
+        yield file.finding("pickle", "medium", 1, "a pickle, which runs code when it is loaded")
+    elif archive and not name.endswith(DOCUMENTS):
+        is_encrypted = data.startswith(b"PK") and len(data) > 6 and data[6] & ENCRYPTED_FLAG  # noqa: PLR2004
+        message = f"{archive} archive" + (" with a password" if is_encrypted else "")
+        yield file.finding("archive", "medium" if is_encrypted else "low", 1, message)
+
+
+def find_program(data: bytes) -> str:
+    """Return what kind of program these bytes are; empty for anything else."""
+    if len(data) < MIN_PROGRAM_SIZE:
+        return ""
+    label = next((label for magic, label in MAGIC if data.startswith(magic)), "")
+    # `MZ` begins many a text.
+    return "" if label == "a Windows program" and b"\0" not in data[:MIN_PROGRAM_SIZE] else label

@@ -1,0 +1,94 @@
+"""URLs that lead elsewhere than their reader thinks."""
+
+from collections.abc import Iterator
+
+from skillpm.audit.finding import AuditFinding, Severity
+from skillpm.audit.hosts import LOOKALIKES, URL, Url, read_url
+from skillpm.audit.rule import Example, Rule
+from skillpm.audit.source_file import SourceFile, excerpt
+from skillpm.core.patterns import lazy_pattern
+
+MARKDOWN_LINK = lazy_pattern(r"\[([^\]\n]{1,200})\]\(\s*<?(https?://[^\s)>]{1,400})")
+SHOWN_HOST = lazy_pattern(r"(?i)^\W{0,3}(?:https?://)?((?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,12})(?:[/\s:?#]|\W{0,3}$)")
+FILE_ENDINGS = (
+    ".md",
+    ".py",
+    ".js",
+    ".ts",
+    ".sh",
+    ".json",
+    ".html",
+    ".yaml",
+    ".yml",
+    ".txt",
+    ".rs",
+    ".go",
+    ".net",
+    ".io",
+)
+DATA_URL = lazy_pattern(r"(?i)\]\(\s*(?:data:text/html|javascript:|vbscript:)[^\s)]{1,80}")
+
+RULES = (
+    Rule(
+        id="deceptive-link",
+        severity="high",
+        title="A link that leads elsewhere than it seems",
+        reason="Look-alike letters, a known name before an `@`, or a text that shows another host make reader and "
+        "agent trust an address that they would not trust.",
+        remedy="Write the address that the link leads to.",
+        bad=Example(text="Get it from https://github.com@45.61.136.10/tool.\n"),
+        good=Example(text="Get it from [github.com/acme/tool](https://github.com/acme/tool).\n"),
+    ),
+    Rule(
+        id="unnamed-host",
+        severity="medium",
+        title="An address without a name, or behind a short link",
+        reason="A bare IP address has no owner that a reader knows, and what a short link leads to can change. In a "
+        "script, or next to a command, it is medium; elsewhere low.",
+        remedy="Name the host.",
+        bad=Example(text="url = 'http://45.61.136.10/v1'\n", path="scripts/run.py"),
+        good=Example(text="url = 'http://127.0.0.1:8000/v1'\n", path="scripts/run.py"),
+    ),
+)
+
+
+def check_links(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield the URLs of a file that lead elsewhere than they seem to."""
+    for match, url in file.urls:
+        line = file.line_of(match)
+        is_code = file.context_of(line) == "code" or file.kind == "data"
+        if message := _describe_deception(url):
+            yield file.finding("deceptive-link", "high", line, message)
+        elif url.kind in {"address", "shortener"}:
+            kind = "an address without a name" if url.kind == "address" else "a short link"
+            severity: Severity = "medium" if is_code and file.is_script else "low"
+            yield file.finding("unnamed-host", severity, line, f"{excerpt(url.text)} is {kind}")
+    for match in file.search(["]("], MARKDOWN_LINK):
+        shown, target = SHOWN_HOST.match(match[1]), URL.match(match[2])
+        if shown is not None and target is not None:
+            host, real = shown[1].lower(), read_url(target).host
+            if not host.endswith(FILE_ENDINGS) and not are_related(host, real):
+                message = f"the text shows {excerpt(host)}, the link leads to {excerpt(real)}"
+                yield file.finding("deceptive-link", "medium", file.line_of(match), message)
+    for match in file.search(["data:text/html", "javascript:", "vbscript:"], DATA_URL):
+        yield file.finding(
+            "deceptive-link", "high", file.line_of(match), f"the link runs code: {excerpt(match[0][2:])}"
+        )
+
+
+def _describe_deception(url: Url) -> str:
+    if url.kind == "lookalike":
+        latin = url.host.translate(LOOKALIKES)
+        if "xn--" in url.host:
+            return f"{excerpt(url.host)} is a name in other letters"
+        return f"`{latin}` is spelt with letters that look Latin"
+    name, _, password = url.user.partition(":")
+    if "." in name and not password and "$" not in name and "{" not in name:
+        return f"{excerpt(url.text)} leads to {excerpt(url.host)}, not to {excerpt(name)}"
+    return ""
+
+
+def are_related(host: str, other: str) -> bool:
+    """Return whether two hosts share a domain, or a name as `acme.example` and `docs.acme.dev` do."""
+    first, second = (set(name.split(".")[:-1]) - {"www", "com", "co", "org", "docs", "api"} for name in (host, other))
+    return bool(first & second) or host.rpartition(".")[0] in other or other.rpartition(".")[0] in host

