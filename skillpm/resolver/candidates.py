@@ -11,7 +11,7 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
 from skillpm.requirements.inherited_sites import inherit_site
 from skillpm.requirements.manifest_requirements import requirement_values
-from skillpm.requirements.source import IndexSource, Source
+from skillpm.requirements.source import BundledSource, IndexSource, Source
 from skillpm.resolver.dependency_limits import DependencyLimits
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
 from skillpm.resolver.search_space import Candidate, LockedCandidates, Requirement, apply_override, is_more_specific
@@ -195,6 +195,7 @@ class CandidateSet:
             dependencies = available.dependencies
             candidate = Candidate(name, available.source, available.version, dependencies=dependencies, origin=origin)
             if not self._is_excluded(candidate, available):
+                candidate.is_undated = self._is_undated(available)
                 allowed.append(candidate)
         # If there are only pre-releases, `*` means these, as in pip.
         is_only_prerelease = all(it.parsed_version is not None and it.parsed_version.is_prerelease for it in allowed)
@@ -252,6 +253,11 @@ class CandidateSet:
                 ExcludedCandidate(candidate=candidate, reason=reason, is_too_new=is_too_new)
             )
         return is_too_new or available.yanked
+
+    def _is_undated(self, available: AvailableVersion) -> bool:
+        """Return whether there should be a date, and is none. Bundled skills are as old as skillpm."""
+        is_bundled = isinstance(available.source, BundledSource)
+        return bool(self.request.cutoff.moment) and not available.published and not is_bundled
 
     def _pin_available(self, candidates: Mapping[SkillName, Candidate]) -> dict[SkillName, PinnedSkill]:
         """Pin candidates to learn their requirements, leaving out those that do not exist after all."""

@@ -19,6 +19,8 @@ class Resolution(Value):
     """The resulting lockfile."""
 
     lockfile: Lockfile
+    # New versions, as `NAME VERSION`, of unknown age although there is a cutoff.
+    undated: tuple[str, ...] = ()
 
 
 def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) -> Resolution:
@@ -48,7 +50,8 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
     solution = solve(candidate_set)
     candidate_set.pin_remaining(list(solution.values()))
     skills = {name: candidate_set.locked_skill(candidate) for name, candidate in solution.items()}
-    return Resolution(lockfile=request.record(Lockfile(skills=skills)))
+    undated = [f"{name} {it.version}".strip() for name, it in solution.items() if it.is_undated and it.locked is None]
+    return Resolution(lockfile=request.record(Lockfile(skills=skills)), undated=tuple(sorted(undated)))
 
 
 def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[str]:

@@ -32,6 +32,7 @@ class Candidate:
     __slots__ = (
         "dependencies",
         "is_only_prerelease",
+        "is_undated",
         "is_yanked",
         "locked",
         "name",
@@ -61,6 +62,7 @@ class Candidate:
         self.origin = source if origin is None else origin
         self.requirements: list[Requirement] | None = None
         self.is_only_prerelease = False  # a pre-release of a skill that has no other versions
+        self.is_undated = False  # without a date that `exclude-newer` could compare
         self.is_yanked = False  # allowed only since it is locked already
 
     @property

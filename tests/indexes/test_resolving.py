@@ -171,6 +171,35 @@ def test_exclude_newer_excludes_versions_of_an_index(
     assert (consumer.manifest["skills"], versions(consumer)) == ({"pdf": "^1.0.0"}, {"pdf": "1.0.0"})
 
 
+def test_a_version_of_unknown_age_is_allowed_and_named(
+    publisher: IndexPublisher, server: GitServer, tmp_path: Path
+) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write_draft("report", "1.0.0", **{"skill-dependencies": "pdf; testing"})
+    publisher.build()
+    for name in ("pdf", "report"):
+        document = publisher.read_json(f"skills/{name}.json")
+        del document["versions"][0]["published"]
+        publisher.write(f"public/skills/{name}.json", json.dumps(document))
+    serve_index(server, publisher.index_folder)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=f"{server.address}/")
+
+    one = consumer.run("install", "pdf", "--exclude-newer", "30 days", check=True)
+    both = consumer.run("install", "report", "--exclude-newer", "30 days", check=True)
+
+    reason = "unknown: exclude-newer needs a date, and none is published"
+    assert one.stderr.splitlines()[0] == f"warning: pdf 1.0.0 is allowed, although its age is {reason}"
+    # What is locked already was allowed before, and bundled skills are as old as skillpm.
+    assert both.stderr.splitlines()[0] == f"warning: report 1.0.0 is allowed, although its age is {reason}"
+    consumer.run("uninstall", "report", "pdf", check=True)
+    again = consumer.run("install", "report", "pdf", "--exclude-newer", "30 days", check=True)
+    assert f"warning: pdf 1.0.0, report 1.0.0 are allowed, although their age is {reason}" in again.stderr
+    assert "allowed" not in consumer.run("sync", "--exclude-newer", "30 days", check=True).stderr
+    consumer.run("uninstall", "report", "pdf", check=True)
+    assert "allowed" not in consumer.run("install", "report", check=True).stderr
+
+
 @pytest.mark.parametrize(
     ("published", "mismatch"),
     [

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from skillpm.core.names import SkillName
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import ANY, is_range
@@ -27,10 +28,17 @@ from skillpm.operations.pipeline.source_policy import check_sources, refuse_inst
 from skillpm.requirements.include import find_missing_includes, include_values
 from skillpm.requirements.source import IndexSource, PackageSource, PathSource, is_read_each_time, requirement_value
 from skillpm.resolver.candidates import ResolutionRequest
-from skillpm.resolver.resolution import find_lock_mismatches, is_locked_unchanged, reachable_skills, resolve
+from skillpm.resolver.resolution import (
+    Resolution,
+    find_lock_mismatches,
+    is_locked_unchanged,
+    reachable_skills,
+    resolve,
+)
 from skillpm.settings import Settings
 from skillpm.store import LockedContent
 
+MAX_NAMES = 4
 CI_IMPLIES_LOCKED = "; CI is set, which implies --locked"
 
 
@@ -86,13 +94,14 @@ def resolve_lockfile(
     cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
     upgrade = {*upgrade}
 
-    def resolve_with(upgrade: Collection[SkillName]) -> Lockfile:
+    def resolve_with(upgrade: Collection[SkillName]) -> Resolution:
         request = _resolution_request(files, upgrade, held).replace(
             cutoff=cutoff, find_index_urls=lambda: [index.url for index in configured_indexes(scope, fetchers.settings)]
         )
-        return resolve(request, fetchers, locked).lockfile
+        return resolve(request, fetchers, locked)
 
-    lockfile = resolve_with(upgrade)
+    resolution = resolve_with(upgrade)
+    lockfile = resolution.lockfile
     while lost := find_lost_releases(scope, files, lockfile, fetchers):
         if not lost.keys() <= upgrade:
             name = next(name for name in lost if name not in upgrade)
@@ -100,7 +109,9 @@ def resolve_lockfile(
         for message in lost.values():
             fetchers.reporter.warn(f"{message}; it stays as it is locked")
         upgrade -= lost.keys()
-        lockfile = resolve_with(upgrade)
+        resolution = resolve_with(upgrade)
+        lockfile = resolution.lockfile
+    _warn_undated(resolution.undated, fetchers)
     lockfile = _record_signers(locked, lockfile.replace(include=include_values(files.locked_includes)), fetchers)
     _check_versions(scope, locked, lockfile)
     if lock_policy.locked and lockfile != locked:
@@ -127,6 +138,14 @@ def find_lock_conflicts(files: ProjectFiles) -> list[str]:
     has_changed = include_values(files.locked_includes) != locked.include
     reasons = ["`include` has changed since it was locked"] if has_changed else []
     return reasons + find_lock_mismatches(_resolution_request(files), locked)
+
+
+def _warn_undated(undated: tuple[str, ...], fetchers: FetcherDispatcher) -> None:
+    """Warn that `exclude-newer` does not apply to versions whose age is unknown."""
+    if undated:
+        are = "are allowed, although their age is" if len(undated) > 1 else "is allowed, although its age is"
+        names = sanitize(list_some(undated, MAX_NAMES), 300)
+        fetchers.reporter.warn(f"{names} {are} unknown: exclude-newer needs a date, and none is published")
 
 
 def write_ranges(files: ProjectFiles, lockfile: Lockfile, fetchers: FetcherDispatcher) -> tuple[ProjectFiles, Lockfile]:
