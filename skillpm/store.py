@@ -20,6 +20,7 @@ from skillpm.files import discard_file, translate_os_errors
 from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
 
 MAGIC = b"skillpm-tree 1 "
+KEY_LENGTH = 64  # hex digits
 
 
 class StoreDamaged(Exception):
@@ -78,6 +79,29 @@ class Store:
                 discard_file(path)
             raise StoreDamaged(path)
         return tree
+
+    def find_digests(self, prefix: str) -> list[Digest]:
+        """Return the digests of all entries that begin with a prefix, of two hex digits or more; without `sha256:`."""
+        try:
+            names = os.listdir(os.path.join(self.folder, prefix[:2]))
+        except OSError:
+            return []
+        keys = {prefix[:2] + name.partition("-")[0] for name in names}
+        return sorted(Digest(f"sha256:{key}") for key in keys if len(key) == KEY_LENGTH and key.startswith(prefix))
+
+    def read_any(self, digest: Digest) -> FileTree | None:
+        """Return a tree with this digest, whatever its variant: executable bits may differ from those of another."""
+        key = digest.removeprefix("sha256:")
+        folder = os.path.join(self.folder, key[:2])
+        try:
+            names = sorted(name for name in os.listdir(folder) if name.partition("-")[0] == key[2:])
+        except OSError:
+            return None
+        for name in names:
+            with suppress(StoreDamaged):
+                if (tree := self.read(digest, name.partition("-")[2])) is not None:
+                    return tree
+        return None
 
 
 class LockedContent(Protocol):

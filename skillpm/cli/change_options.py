@@ -108,5 +108,5 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
         dry_run=flags.get("dry_run", False),
         allows_whole_repositories=flags.get("yes", False),
         groups=flags.get("groups", ()),
-        gate=GateOptions(allow=flags.get("allowed_rules", ())),
+        gate=GateOptions(allow=flags.get("allowed_rules", ()), requires_reviews=flags.get("reviewed", False)),
     )

@@ -70,6 +70,7 @@ SECTIONS = {
         "tree": "Show the dependency tree.",
         "why": "Show which skills depend on a skill.",
         "diff": "Show your edits, or what an update would change.",
+        "review": "Show what nobody has reviewed, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
     },
     "Agent hosts": {

@@ -23,16 +23,13 @@ def configure(sandbox: CommandSandbox, text: str) -> None:
     (sandbox.home / ".config/skillpm/config.toml").write_text(text)
 
 
-def look(upstream: Repository) -> str:
-    """Return the hint how to look at the new version, and how to accept it."""
-    spec = f"git+URL@{upstream.resolve('main')}#subdirectory=skills/docx"
-    return (
-        f"`skillpm audit '{spec}'` shows what it contains; to accept it, add `--allow widens`, or approve it with "
-        "`skillpm review`"
-    )
+LOOK = (
+    "`skillpm review docx --digest sha256:a022e5449a7b7478` shows what changed; to accept it, add `--approve` to that, "
+    "or `--allow widens` to this"
+)
 
 
-def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox, upstream: Repository) -> None:
+def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox) -> None:
     configure(outdated, CONFIG)
     before = outdated.full_snapshot
 
@@ -40,18 +37,18 @@ def test_an_update_is_refused_with_every_reason(outdated: CommandSandbox, upstre
 ! error: `docx` is refused for 2 reasons
 !   docx: widens: may now use tools without asking: Bash(*)
 !   docx: widens: may now run programs of its own: get.sh
-!   hint: nothing was changed; {look(upstream)}
+!   hint: nothing was changed; {LOOK}
 [1]
 """)
     assert outdated.full_snapshot == before
 
 
-def test_json_has_a_problem_for_each(outdated: CommandSandbox, upstream: Repository) -> None:
+def test_json_has_a_problem_for_each(outdated: CommandSandbox) -> None:
     configure(outdated, CONFIG)
 
     error = json.loads(outdated.add_placeholders(outdated.run("update", "docx", "--json").stdout))["error"]
 
-    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": look(upstream)}
+    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": LOOK}
     assert (error["code"], error["skills"]) == ("not-trusted", ["docx"])
     assert error["problems"] == [
         {**problem, "message": "may now use tools without asking: Bash(*)"},

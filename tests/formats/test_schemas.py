@@ -25,7 +25,7 @@ from skillpm.requirements.manifest_requirements import read_requirement
 from skillpm.requirements.source import Source, requirement_value
 
 FOLDER = Path(__file__).parents[2] / "registry-schema"
-NAMES = ["index", "lockfile", "manifest", "receipt", "registry", "skill-versions"]
+NAMES = ["index", "lockfile", "manifest", "receipt", "registry", "reviews", "skill-versions"]
 SCHEMAS: dict[str, Any] = {name: json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in NAMES}
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 
@@ -280,11 +280,27 @@ VERSIONS: dict[str, Any] = {
         },
     ],
 }
+REVIEWS: Any = {
+    "version": 1,
+    "criteria": {"safe-to-run": "Read by a person; does what it says."},
+    "reviews": [
+        {
+            "skill": "pdf",
+            "digest": DIGEST,
+            "criteria": "safe-to-run",
+            "reviewer": "Ada <ada@acme.example>",
+            "date": "2026-11-22",
+            "notes": "No network.",
+        }
+    ],
+    "imports": [{"url": "https://acme.example/skills.reviews.json", "digest": DIGEST}],
+}
 DOCUMENTS = {
     "manifest": MANIFEST,
     "lockfile": LOCKFILE,
     "receipt": RECEIPT,
     "registry": REGISTRY,
+    "reviews": REVIEWS,
     "index": INDEX,
     "skill-versions": VERSIONS,
 }
@@ -317,6 +333,20 @@ def skill(**members: Any) -> Change:
 
 PIN = ("skills", "pdf", "source")
 WRONG: list[tuple[str, Change]] = [
+    ("reviews", at(reviews=None)),
+    ("reviews", at(more=1)),
+    ("reviews", at(version=2)),
+    ("reviews", at("reviews", 0, digest="sha256:1")),
+    ("reviews", at("reviews", 0, date="22.11.2026")),
+    ("reviews", at("reviews", 0, reviewer="")),
+    ("reviews", at("reviews", 0, criteria="Safe")),
+    ("reviews", at("reviews", 0, skill="PDF")),
+    ("reviews", at("reviews", 0, more="x")),
+    ("reviews", at("imports", 0, url="./file")),
+    ("reviews", at("imports", 0, digest=None)),
+    ("manifest", at(audit={"warn": []})),
+    ("manifest", at(audit={"block": [1]})),
+    ("manifest", at(audit={"allow": [{"skill": "pdf", "rule": "x", "digest": "*", "reason": "y"}]})),
     ("manifest", at(skills=None)),
     ("manifest", at(skills=[])),
     ("manifest", at(agents="claude-code")),

@@ -19,6 +19,7 @@ from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.review.review_files import ScopeReviews, load_reviews
 from skillpm.store import StoreDamaged
 
 MAX_LISTED = 20
@@ -90,6 +91,11 @@ class GateRequest(Value):
     incoming: Sequence[IncomingSkill]
     options: GateOptions
     audit: AuditSettings
+
+    @cached_property
+    def reviews(self) -> ScopeReviews:
+        """All reviews that are known here; read when a check asks for them."""
+        return load_reviews(self.scope, self.context)
 
     @property
     def today(self) -> str:

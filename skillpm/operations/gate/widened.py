@@ -3,20 +3,25 @@
 from collections.abc import Iterator
 
 from skillpm.formats.trust.audit_settings import WIDENS
-from skillpm.operations.gate.audited import is_excepted, look_hint
-from skillpm.operations.gate.problems import GateRequest, Problem
+from skillpm.operations.gate.audited import is_excepted
+from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
 from skillpm.skillmd.capabilities import find_capabilities
 from skillpm.skillmd.capability_changes import compare_capabilities
+from skillpm.trust.reviews import count_reviews
+
+# `sha256:` and so many digits that no other content has them.
+REVIEW_DIGEST_LENGTH = 23
 
 
 def find_widened(request: GateRequest) -> Iterator[Problem]:
     """Yield the skills that may do more than what is installed, where `widens` blocks or warns."""
     is_blocked = request.audit.blocks(WIDENS, "") and WIDENS not in request.options.allow
     for skill in request.incoming if is_blocked or request.audit.warns(WIDENS, "") else ():
-        if skill.old is None or skill.old.digest == skill.digest:
+        if skill.old is None or skill.old.digest == skill.digest or is_reviewed(request, skill):
             continue
         blocks = is_blocked and not is_excepted(request, skill, WIDENS)
-        hint = f"{look_hint(skill)}; to accept it, add `--allow {WIDENS}`, or approve it with `skillpm review`"
+        look = request.scope.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
+        hint = f"`{look}` shows what changed; to accept it, add `--approve` to that, or `--allow {WIDENS}` to this"
         if skill.before is None:
             message = "what it may do cannot be compared: the installed content is not known any more"
             yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
@@ -24,3 +29,8 @@ def find_widened(request: GateRequest) -> Iterator[Problem]:
         for finding in compare_capabilities(find_capabilities(skill.before), find_capabilities(skill.tree)):
             message = f"may now {finding.message}"
             yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
+
+
+def is_reviewed(request: GateRequest, skill: IncomingSkill) -> bool:
+    """Return whether somebody whose review applies here has read exactly this content."""
+    return count_reviews(request.reviews.trusted, skill.name, skill.digest) > 0

@@ -255,6 +255,10 @@ def plan_scope(
     raise_if_blocked(
         scope, plan.actions, plan.links, {*files.whole_lockfile.skills, *plan.receipt.skills}, options.install
     )
+    if options.gate.requires_reviews:
+        from skillpm.operations.gate.reviewed import require_reviews  # noqa: PLC0415  (only with --reviewed)
+
+        require_reviews(scope, context, plan.lockfile)
     missing = plan.find_missing(context.store, Proofs(settings.cache_dir))
     refuse_unconfigured(scope, plan.files, lockfile, missing, settings)
     warnings = []

@@ -1,0 +1,30 @@
+"""`sync --reviewed`: every locked skill must have been reviewed, installed ones, too. Needs no content."""
+
+from skillpm.formats.lockfile import Lockfile
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.gate.problems import Problem, refusal
+from skillpm.operations.review.review_files import load_reviews
+from skillpm.operations.review.review_state import needs_review
+from skillpm.trust.reviews import count_reviews, find_reviews
+
+
+def require_reviews(scope: Scope, context: Context, lockfile: Lockfile) -> None:
+    """Raise `NotTrusted` with every locked skill whose content nobody has reviewed whose review applies here."""
+    found = load_reviews(scope, context)
+    problems = []
+    for name, locked in sorted(lockfile.skills.items()):
+        digest = locked.digest or ""
+        if not needs_review(locked) or count_reviews(found.trusted, name, digest):
+            continue
+        untrusted = find_reviews(found.all, name, digest)
+        hint = f"`{scope.command('review', name)}` shows what to read, and `--approve` records that you have"
+        message = "nobody has reviewed this content"
+        if not digest:
+            message, hint = "a live link has no content that could be reviewed", ""
+        elif untrusted:
+            message = f"it was reviewed by {untrusted[0].reviewer}, but reviews of this project do not apply here"
+            hint = f"to trust whoever may change them: `skillpm config set audit.trust-project {scope.base}`"
+        problems.append(Problem(skill=name, kind="review", rule="reviewed", message=message, hint=hint))
+    if problems:
+        raise refusal(problems)

@@ -1,0 +1,1 @@
+"""`review`: what nobody has read yet, and who has read what."""
