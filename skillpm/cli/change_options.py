@@ -44,6 +44,10 @@ insecure_host_option = click.option(
 )
 
 
+# For commands that publish skills.
+sign_option = click.option(
+    "--sign", metavar="KEY", default="", help="Sign each skill with the private key in a PEM file."
+)
 # For commands that select versions.
 exclude_newer_option = click.option(
     "--exclude-newer",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from shlex import join
+from typing import TYPE_CHECKING
 
 from skillpm.cachedir import tag_cache_folder
 from skillpm.core.exclude_newer import DATE, to_utc
@@ -31,17 +32,21 @@ from skillpm.operations.publish_drafts import (
     format_timestamp,
     read_drafts,
 )
+from skillpm.operations.trust.signing import sign_tree
 from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.validation import PLACEHOLDER
+
+if TYPE_CHECKING:
+    from skillpm.trust.skill_signature import SigningKey
 
 PACK_SUFFIXES = (".skill", *ARCHIVE_SUFFIXES)
 MAX_MESSAGES = 20  # fits on a screen
 MAX_INDIVIDUAL_WARNINGS = 3  # of one kind; more are summarized in one line
 
 
-def pack_skill(context: Context, path: str, output: str = "") -> str:
+def pack_skill(context: Context, path: str, output: str = "", key: "SigningKey | None" = None) -> str:
     """Write the archive of one valid skill and return its path; the same skill always yields the same bytes.
 
     Raises `RefusedError` for an invalid skill, and for an archive that would be inside the skill.
@@ -61,6 +66,7 @@ def pack_skill(context: Context, path: str, output: str = "") -> str:
             hint="run `skillpm validate` for all findings; nothing was written",
         )
     warn_uncommitted(context, drafts, "packed")
+    tree = sign_tree(context, draft, draft.tree, key)
     file_name = f"{draft.name}-{draft.version}.tar.gz" if draft.version else f"{draft.name}.tar.gz"
     base = context.settings.working_directory
     path_out = os.path.join(base, output)
@@ -68,7 +74,7 @@ def pack_skill(context: Context, path: str, output: str = "") -> str:
     with translate_os_errors("write an archive", target):
         if _would_be_included(context, draft, target):
             raise _archive_in_skill_error(path, draft, target, base)
-        write_document(target, pack_archive(draft.tree), fsync=context.settings.fsync)
+        write_document(target, pack_archive(tree), fsync=context.settings.fsync)
     return os.path.relpath(target, base)
 
 
@@ -99,6 +105,8 @@ class BuildOptions(Value):
     # The date or timestamp of all new versions, instead of that of their commits.
     published: str = ""
     skip_invalid: bool = False
+    # Signs each skill; None to leave them as they are.
+    key: "SigningKey | None" = None
 
 
 def build_index(
@@ -116,7 +124,7 @@ def build_index(
         )
     published = _parse_publication_date(options.published) if options.published else ""
     with open_batch(writer) as incoming:
-        collector = _DraftCollector(context, writer, incoming, published)
+        collector = _DraftCollector(context, writer, incoming, published, options.key)
         for source in sources:
             read_drafts(
                 context,
@@ -150,7 +158,14 @@ def build_index(
 class _DraftCollector:
     """Adds drafts to a batch, and remembers what to report about them. Their files are not kept in memory."""
 
-    def __init__(self, context: Context, writer: IndexWriter, incoming: ReleaseBatch, published: str) -> None:
+    def __init__(
+        self,
+        context: Context,
+        writer: IndexWriter,
+        incoming: ReleaseBatch,
+        published: str,
+        key: "SigningKey | None" = None,
+    ) -> None:
         self.accepted: list[ReleaseDraft] = []
         self.rejected: dict[str, ReleaseDraft] = {}
         self.mismatches: dict[str, str] = {}
@@ -158,6 +173,7 @@ class _DraftCollector:
         self._index_file = os.path.join(writer.folder, "index.json")
         self._incoming = incoming
         self._published = published
+        self._key = key
         self._now = format_timestamp(int(context.settings.now))
 
     def add(self, draft: ReleaseDraft) -> None:
@@ -176,7 +192,8 @@ class _DraftCollector:
             return
         self.accepted.append(draft.replace(tree=None))
         published = self._published or draft.published or self._now
-        self._incoming.releases.add(_new_release(draft.replace(published=published), draft.tree))
+        tree = sign_tree(self._context, draft, draft.tree, self._key)
+        self._incoming.releases.add(_new_release(draft.replace(published=published), tree))
         if draft.is_current:
             text = draft.tree.read(draft.tree.skill_file) or b""
             if PLACEHOLDER.encode() in text:

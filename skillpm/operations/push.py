@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import parse_json
 from skillpm.core.file_tree import FileTree
@@ -25,9 +26,13 @@ from skillpm.indexes.publish.oci_artifact import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.publish import warn_uncommitted
 from skillpm.operations.publish_drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
+from skillpm.operations.trust.signing import sign_tree
 from skillpm.requirements.source import OciSource
 from skillpm.requirements.specifier import parse_specifier
 from skillpm.skillmd.skill import read_skill
+
+if TYPE_CHECKING:
+    from skillpm.trust.skill_signature import SigningKey
 
 MAX_LISTED = 20
 
@@ -48,6 +53,8 @@ class PushRequest(Value):
     skip_invalid: bool = False
     as_image: bool = False
     collection: str = ""
+    # Signs each skill, and each manifest; None for neither.
+    key: "SigningKey | None" = None
     dry_run: bool = False
 
 
@@ -152,7 +159,8 @@ def _read_releases(context: Context, request: PushRequest) -> tuple[list[_Releas
         if not destination.ref and draft.tree is not None and (error := find_version_error(draft)):
             errors = [error]
         if draft.tree is not None and not errors:
-            releases.append(_build(draft, draft.tree, destination, request))
+            tree = sign_tree(context, draft, draft.tree, request.key)
+            releases.append(_build(draft, tree, destination, request))
             changed.append(draft.replace(tree=None))
         elif draft.is_current:
             problems[draft.label] = "; ".join(errors)

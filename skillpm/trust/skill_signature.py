@@ -39,21 +39,20 @@ class SigningKey:
 
     def sign(self, data: bytes) -> bytes:
         """Return the signature over data."""
-        return self._key.sign(data, ec.ECDSA(HASHES[self._key.curve.name]))
+        # Deterministic (RFC 6979): the same skill yields the same archive, and a published version can be built again.
+        return self._key.sign(data, ec.ECDSA(HASHES[self._key.curve.name], deterministic_signing=True))
 
 
 def read_signing_key(pem: bytes, passphrase: bytes | None, where: str) -> SigningKey:
     """Parse a PEM file: a private key, and after it the certificates that vouch for it, if there are any.
 
-    The first certificate must be that of the key.
+    The first certificate must be that of the key. A passphrase for a key that has none is ignored.
     """
+    is_encrypted = b"ENCRYPTED" in pem
     try:
-        key = serialization.load_pem_private_key(pem, passphrase)
-    except TypeError as error:  # a passphrase is missing, or there is one too many
-        raise SignatureError(
-            "the private key needs a passphrase" if passphrase is None else "the private key has no passphrase",
-            where=where,
-        ) from error
+        key = serialization.load_pem_private_key(pem, passphrase if is_encrypted else None)
+    except TypeError as error:  # the passphrase is missing
+        raise SignatureError("the private key needs a passphrase", where=where) from error
     except ValueError as error:
         raise SignatureError("not a PEM file with a private key, or the passphrase is wrong", where=where) from error
     if not isinstance(key, ec.EllipticCurvePrivateKey):

@@ -100,6 +100,10 @@ def test_a_skill_whose_certificate_a_trusted_root_issued_verifies() -> None:
     assert (found.name, found.fingerprint) == ("CN=Acme Skills", fingerprint(signer.private.public_key()))
 
 
+def test_the_same_key_signs_the_same_files_in_the_same_way() -> None:
+    assert sign(KEY) == sign(KEY)
+
+
 def test_signing_twice_replaces_the_signature() -> None:
     again = sign(OTHER_KEY, sign(KEY))
     assert [file.path for file in again.files] == ["SKILL.md", "scripts/run.sh", SIGNATURE_FILE]
@@ -475,7 +479,7 @@ def test_keys_that_cannot_sign() -> None:
     assert raises(KEY.public_pem) == "not a PEM file with a private key, or the passphrase is wrong"
     assert raises(encrypted) == "the private key needs a passphrase"
     assert raises(encrypted, b"other") == "not a PEM file with a private key, or the passphrase is wrong"
-    assert raises(KEY.pem, b"secret") == "the private key has no passphrase"
+    assert read_signing_key(KEY.pem, b"ignored", "key.pem").public_key == KEY.private.public_key()
     assert raises(KEY.pem + ROOT.certificates) == "the first certificate is not that of the private key"
     unsupported = "unsupported key; expected an ECDSA key on P-256, P-384 or P-521"
     assert raises(Key(ec.SECP256K1()).pem) == unsupported

@@ -5,7 +5,7 @@ from shlex import join
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, insecure_host_option, lock_timeout_option
+from skillpm.cli.change_options import dry_run_option, insecure_host_option, lock_timeout_option, sign_option
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.names import parse_skill_name
@@ -15,6 +15,7 @@ from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_fetchers import check_index
 from skillpm.operations.publish import BuildOptions, build_index, open_index_writer
+from skillpm.operations.trust.signing import load_signing_key
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR
 
@@ -56,6 +57,7 @@ Examples:
 @click.option("--published", metavar="DATE", default="", help="The date of all new versions.")
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Do not write catalog.html, the HTML catalog.")
+@sign_option
 @lock_timeout_option
 @output_options
 def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: str) -> None:
@@ -68,6 +70,7 @@ def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: st
         versions_from_commits=flags["version_from_commits"],
         published=flags["published"],
         skip_invalid=flags["skip_invalid"],
+        key=load_signing_key(call.context, flags["sign"]),
     )
     page = not flags["no_catalog"]
     with open_index_writer(call.context, out, page=page, onto=onto, sources=sources) as writer:

@@ -2,8 +2,10 @@
 
 import click
 
+from skillpm.cli.change_options import sign_option
 from skillpm.cli.options import Invocation, output_options
 from skillpm.operations.publish import pack_skill
+from skillpm.operations.trust.signing import load_signing_key
 
 
 @click.command(
@@ -15,10 +17,11 @@ Examples:
 )
 @click.argument("path", default=".", help="The folder of the skill [default: .].")
 @click.option("--out", metavar="PATH", default="", help="The archive to write, or its folder [default: .].")
+@sign_option
 @output_options
 def command(call: Invocation, path: str, out: str) -> None:
     """Create a reproducible .tar.gz archive of a valid skill."""
-    created = pack_skill(call.context, path, out)
+    created = pack_skill(call.context, path, out, load_signing_key(call.context, call.flags["sign"]))
     if call.console.as_json:
         call.console.print_json({"created": [created]})
     elif not call.console.quiet:

@@ -2,11 +2,12 @@
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, insecure_host_option
+from skillpm.cli.change_options import dry_run_option, insecure_host_option, sign_option
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.push import Pushed, PushRequest, plan_push, push_skills
+from skillpm.operations.trust.signing import load_signing_key
 
 
 @click.command(
@@ -27,6 +28,7 @@ Examples:
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and push the rest.")
 @click.option("--image", is_flag=True, help="Push an image that Kubernetes can mount, not an artifact.")
 @click.option("--collection", metavar="SPEC", default="", help="Push a collection of all these skills, too.")
+@sign_option
 @dry_run_option
 @insecure_host_option
 @output_options
@@ -49,6 +51,7 @@ def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...])
         skip_invalid=flags["skip_invalid"],
         as_image=flags["image"],
         collection=flags["collection"],
+        key=load_signing_key(call.context, flags["sign"]),
     )
     plan = plan_push(call.context, request)
     pushed = push_skills(call.context, plan, dry_run=flags["dry_run"])

@@ -7,7 +7,7 @@ from skillpm.core.names import SkillName
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.operations.gate.problems import GateRequest, Problem
-from skillpm.operations.pipeline.signers import check_signature, is_signature_required
+from skillpm.operations.trust.signers import check_signature, is_signature_required
 from skillpm.settings import Settings
 
 TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.toml"

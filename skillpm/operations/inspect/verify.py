@@ -160,7 +160,7 @@ def _verify_signature(
     entry, settings = locked[skill.name], context.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
-    from skillpm.operations.pipeline.signers import check_signature  # noqa: PLC0415  (few skills are signed)
+    from skillpm.operations.trust.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
     message, is_wrong = check_signature(settings, entry, tree).compare(entry)

@@ -125,7 +125,7 @@ def _record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatch
     is_signed = any(skill.signer for skill in before.skills.values())
     if not is_signed and read_user_setting(fetchers.settings, "trust") is None:
         return after
-    from skillpm.operations.pipeline.signers import record_signers  # noqa: PLC0415  (few users trust signers)
+    from skillpm.operations.trust.signers import record_signers  # noqa: PLC0415  (few users trust signers)
 
     return record_signers(before, after, fetchers)
 

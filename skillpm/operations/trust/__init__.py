@@ -1,0 +1,1 @@
+"""Signatures: who made them, and how skills are signed."""
