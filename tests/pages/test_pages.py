@@ -1,6 +1,7 @@
 """The output in the documentation is real: every command of these pages is run, and its output compared."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ PAGES = [
 ]
 
 
+# Programs that a page needs beside those of all tests.
+PROGRAMS = {"run-a-registry": ("docker-registry", "openssl", "curl")}
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[UserMachine]:
     with GitServer() as server:
@@ -31,6 +36,8 @@ def machine(tmp_path: Path) -> Iterator[UserMachine]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_shows_the_real_output(page: Path, machine: UserMachine) -> None:
+    if missing := [program for program in PROGRAMS.get(page.stem, ()) if shutil.which(program) is None]:
+        pytest.skip(f"needs {', '.join(missing)}")
     steps = list(steps_of(page))
     ids = IdMap()
 
