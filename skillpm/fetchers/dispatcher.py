@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.fetchers.oci.oci_fetcher import OciFetcher
     from skillpm.fetchers.packages.package_fetcher import PackageFetcher
+    from skillpm.formats.oci.manifest import SkillManifest
 
 MAX_MISMATCH_CHECKS = 50
 KINDS: Mapping[type[Any], str] = {
@@ -238,6 +239,10 @@ class FetcherDispatcher:
     def find_tagged_manifests(self, pins: Mapping[SkillName, OciPin]) -> Mapping[SkillName, str]:
         """Return the manifests that the tags of these pins lead to now; empty for a tag that is gone."""
         return cast("OciFetcher", self._fetcher("oci")).find_tagged_manifests(pins) if pins else {}
+
+    def read_manifests(self, pins: Mapping[SkillName, OciPin]) -> Mapping[SkillName, "SkillManifest"]:
+        """Return the manifests of skills in registries."""
+        return cast("OciFetcher", self._fetcher("oci")).read_manifests(pins)
 
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from indexes.world import IndexPublisher, serve_index
-from kit import GitServer, Response, Sandbox, make_skill, prefix_paths
+from kit import GitServer, OciRegistry, Response, Sandbox, make_skill, prefix_paths
+from oci.world import publish_collection
 
 if TYPE_CHECKING:
     from indexes.reader import Reader
@@ -508,4 +509,25 @@ def test_a_served_page_shows_how_to_install_by_url(reader: "Reader", public: Pat
         "$ skillpm install pdf --index acme",
     ]
     assert [each.partition("?")[0] for each in reader.asked] == [f"{address}catalog.html", f"{address}skills/pdf.js"]
+    assert reader.broken == []
+
+
+def test_the_page_of_a_collection_shows_what_installs_its_skills(reader: "Reader", tmp_path: Path) -> None:
+    user = Sandbox(tmp_path)
+    with OciRegistry() as registry:
+        collection = f"oci://{registry.host}/acme/all:1"
+        publish_collection(registry, "acme/all", "1", {"tdd": make_skill("tdd"), "pdf": make_skill("pdf")})
+        user.run("index", "page", collection, "--out", "site", check=True)
+        reader.visit(f"file://{user.work}/site/index.html#/skill/tdd")
+        assert reader.text == "Do it well."
+        reader.page.locator(".install .copy").click()
+        assert reader.clipboard == f"skillpm install {collection} --skill tdd"
+        installed = user.run(*reader.clipboard.split()[1:], check=True)
+
+    assert installed.stdout.splitlines()[0].startswith(" + tdd")
+    assert reader.page.locator(".install .command").count() == 1
+    source = reader.page.locator(".facts dl > div", has_text="Source").locator("dd").inner_text()
+    assert source.startswith(f"oci://{registry.host}/acme/all@sha256:")
+    reader.press("Escape")
+    assert reader.names == ["pdf", "tdd"]
     assert reader.broken == []

@@ -1,4 +1,4 @@
-"""`skillpm index build|yank|unyank|prune|check`."""
+"""`skillpm index build|yank|unyank|prune|page|check`."""
 
 from collections.abc import Sequence
 from shlex import join
@@ -14,6 +14,7 @@ from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_fetchers import check_index
+from skillpm.operations.oci.page import write_oci_page
 from skillpm.operations.publish import BuildOptions, build_index, open_index_writer
 from skillpm.operations.trust.signing import load_signing_key
 
@@ -141,6 +142,24 @@ def prune_command(call: Invocation, folder: str, drop_yanked: bool, dry_run: boo
     with open_index_writer(call.context, folder, must_exist=True) as writer:
         result = writer.prune(drop_yanked=drop_yanked, dry_run=dry_run)
     _print_result(call, result, folder, dry_run=dry_run)
+
+
+@command.command(
+    "page",
+    epilog="""\b
+Examples:
+  skillpm index page oci://ghcr.io/acme/all:latest --out site  a collection
+  skillpm index page oci://ghcr.io/acme/pdf oci://ghcr.io/acme/mail --out site""",
+)
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...", help="Collections or skills in OCI registries.")
+@click.option("--out", metavar="DIR", required=True, help="The folder to write.")
+@click.option("--name", metavar="NAME", default="", help="The title of the page.")
+@insecure_host_option
+@output_options
+def page_command(call: Invocation, specs: tuple[str, ...], out: str, name: str) -> None:
+    """Write the HTML catalog of skills in OCI registries: static files for any web server."""
+    _check_utf8("--name", name)
+    _print_result(call, write_oci_page(call.context, specs, out, name=name), out)
 
 
 @command.command(

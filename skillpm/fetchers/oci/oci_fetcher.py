@@ -134,6 +134,11 @@ class OciFetcher:
 
         return self._run({name: pin.repository for name, pin in pins.items()}, find_one)
 
+    def read_manifests(self, pins: Mapping[SkillName, OciPin]) -> dict[SkillName, SkillManifest]:
+        """Return the manifests of pins; those that this command has fetched cost nothing."""
+        repositories = {name: pin.repository for name, pin in pins.items()}
+        return self._run(repositories, lambda name: self._require_manifest(pins[name].repository, pins[name].manifest))
+
     def list_available_skills(self, source: OciSource) -> list[AvailableSkill]:
         """List the skill of a repository, or those of a collection."""
         _, document = self._read(source)

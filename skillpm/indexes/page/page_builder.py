@@ -16,12 +16,15 @@ class PageBuilder:
         self.name = name
         self._rows: list[PageRow] = []
 
-    def add(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree | None) -> bytes:
-        """Add a skill with the files of its latest version, None if they are elsewhere; return its file."""
+    def add(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree | None, spec: str = "") -> bytes:
+        """Add a skill with the files of its latest version, None if they are elsewhere; return its file.
+
+        `spec` is what installs it, if that is not its name in this index.
+        """
         files = tree or FileTree(files=())
         text = files.read(files.skill_file)
         skill = Skill(declared=summary.name, description="", body="") if text is None else read_skill(text)
-        row, file = render_skill_file(summary, releases, build_skill_page(skill, files))
+        row, file = render_skill_file(summary, releases, build_skill_page(skill, files), spec)
         self._rows.append(row)
         return file
 

@@ -48,8 +48,13 @@ def generator_id() -> str:
     return f"skillpm {__version__}; page {PAGE_VERSION}; {libraries}"
 
 
-def render_skill_file(summary: SkillSummary, releases: SkillReleases, page: SkillPage) -> tuple[PageRow, bytes]:
-    """Render the file of a skill, which the page loads when the skill is opened; return it with the skill's row."""
+def render_skill_file(
+    summary: SkillSummary, releases: SkillReleases, page: SkillPage, spec: str = ""
+) -> tuple[PageRow, bytes]:
+    """Render the file of a skill, which the page loads when the skill is opened; return it with the skill's row.
+
+    `spec` is what installs the skill, if that is not its name in this index.
+    """
     latest = next(release for release in releases.versions if release.version == summary.latest)
     details = {
         "digest": latest.digest,
@@ -71,6 +76,7 @@ def render_skill_file(summary: SkillSummary, releases: SkillReleases, page: Skil
         latest.published[:10],
         latest.size,
         hashlib.sha256(file).hexdigest()[:8],  # part of the address, so that no cache returns an older file
+        *([spec] if spec else []),
     )
     return PageRow(summary=summary, releases=releases, fields=fields), file
 

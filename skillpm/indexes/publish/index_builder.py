@@ -23,20 +23,20 @@ from skillpm.indexes.publish.installability import UninstallableRelease, find_un
 from skillpm.indexes.publish.output_dir import (
     CATALOG_FILE,
     PAGE_FILE,
-    START_FILE,
     check_output_dir,
     find_leftovers,
-    find_page_files,
     has_own_page,
-    owns_start_page,
     read_existing_catalog,
     read_existing_releases,
-    skill_page_path,
     write_files,
 )
+from skillpm.indexes.publish.page_files import (
+    ShownSkill,
+    find_stale_page_files,
+    remove_stale_page_files,
+    render_page_files,
+)
 from skillpm.indexes.publish.release_merge import archive_path, build_summary, set_yanked
-
-PAGES = {PAGE_FILE, START_FILE}
 
 
 class UnpublishedSkill(Value):
@@ -145,7 +145,8 @@ class IndexWriter:
         empty = [name for name, skill in kept.items() if not skill.versions]
         remaining = {name: kept[name] for name in kept if name not in empty}
         if dry_run:
-            built = _count(remaining).replace(removed=tuple(self._find_stale_page_files(remaining)))
+            stale = find_stale_page_files(self.folder, self._shown_names(remaining))
+            built = _count(remaining).replace(removed=tuple(stale))
         else:
             built = self.write_documents(remaining)
         # The URL of a release may be that of this very folder on a server, so its archive is kept, too.
@@ -180,11 +181,12 @@ class IndexWriter:
         changed = self.write_files((path, text.encode()) for path, text in documents)
         changed += self.write_files((path, text.encode()) for path, text in catalogs)
         if self._with_page:
-            changed += self.write_files(self._render_page_files(index_name, summaries, releases))
+            shown = self._list_shown_skills(summaries, releases)
+            changed += self.write_files(render_page_files(self.folder, index_name, shown))
         return _count(releases).replace(
             added=tuple(sorted(added)),
             written=tuple(sorted([*written, *changed])),
-            removed=self._remove_stale_page_files(releases),
+            removed=remove_stale_page_files(self.folder, self._shown_names(releases)),
         )
 
     def _summarize(self, skill: SkillReleases) -> SkillSummary:
@@ -215,21 +217,13 @@ class IndexWriter:
             data = read_regular_file(self._path(release.url))
         return check_tree(read_archive(data, release.url, self.limits), name=name, limits=self.limits)
 
-    def _render_page_files(
-        self, name: str, summaries: Sequence[SkillSummary], releases: Mapping[SkillName, SkillReleases]
-    ) -> Iterator[tuple[str, bytes]]:
-        """Yield the files of the HTML catalog: those of the skills first, since the page loads them."""
-        from skillpm.indexes.page.page_builder import PageBuilder  # noqa: PLC0415  (imports jinja2)
-
-        builder = PageBuilder(name)
+    def _list_shown_skills(
+        self, summaries: Sequence[SkillSummary], releases: Mapping[SkillName, SkillReleases]
+    ) -> Iterator[ShownSkill]:
         for summary in summaries:
             skill = releases[summary.name]
             latest = next(release for release in skill.versions if release.version == summary.latest)
-            yield skill_page_path(skill.name), builder.add(summary, skill, self._read_shown_files(skill.name, latest))
-        page = builder.render()
-        yield PAGE_FILE, page
-        if owns_start_page(self.folder):
-            yield START_FILE, page
+            yield ShownSkill(summary=summary, releases=skill, tree=self._read_shown_files(skill.name, latest))
 
     def _read_shown_files(self, name: SkillName, release: Release) -> FileTree | None:
         if "://" in release.url or not os.path.isfile(self._path(release.url)):
@@ -240,17 +234,8 @@ class IndexWriter:
             self.warn(f"`{name}` {release.version}: {PAGE_FILE} omits its text: {error.message}")
             return None
 
-    def _find_stale_page_files(self, releases: Mapping[SkillName, SkillReleases]) -> list[str]:
-        """Return the files of the HTML catalog that show no skill any more."""
-        current = {skill_page_path(name) for name, skill in releases.items() if skill.latest}
-        return [path for path in find_page_files(self.folder) if not self._with_page or path not in current | PAGES]
-
-    def _remove_stale_page_files(self, releases: Mapping[SkillName, SkillReleases]) -> tuple[str, ...]:
-        stale = self._find_stale_page_files(releases)
-        for path in stale:
-            with translate_os_errors("remove a page", self._path(path)):
-                os.unlink(self._path(path))
-        return tuple(stale)
+    def _shown_names(self, releases: Mapping[SkillName, SkillReleases]) -> list[str] | None:
+        return [name for name, skill in releases.items() if skill.latest] if self._with_page else None
 
     def write_files(self, files: Iterable[tuple[str, bytes]]) -> list[str]:
         """Write the files that differ from existing ones, and return their paths."""

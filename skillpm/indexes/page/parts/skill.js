@@ -100,6 +100,8 @@ function siteAddress() {
 
 // A command that installs a skill, also for users who never heard of this index.
 function installCommand(name, version = "") {
+  const { spec } = byName.get(name);
+  if (spec) return `skillpm install ${spec}`;
   const site = siteAddress();
   if (!site) return `skillpm install ${name}${version && `@${version}`}`;
   return `skillpm install ${site}@${name}${version && ` --version ${version}`}`;
@@ -111,7 +113,7 @@ function install(skill) {
   const quoted = /^[\w:/.~-]+$/.test(url) ? url : `'${url.replaceAll("'", "%27")}'`;
   return create("section", { class: "install", "aria-label": "Install" },
     command(installCommand(skill.name)),
-    create("details", {}, create("summary", {}, siteAddress() ? "Install by name" : "First skill from this index?"),
+    skill.spec ? null : create("details", {}, create("summary", {}, siteAddress() ? "Install by name" : "First skill from this index?"),
       create("p", {}, "Add the index to your configuration once; then its skills have short names:"),
       command(`skillpm config set indexes.${name}.url ${quoted}`),
       command(`skillpm install ${skill.name}`),
@@ -134,7 +136,7 @@ function about(skill, more) {
   return [
     create("dl", {},
       fact("License", plain(entry.license)), fact("Author", plain(entry.author)), fact("Homepage", homepage),
-      fact("Context", skill.tokens ? `about ${formatCount(skill.tokens, "token")}` : []), fact("Archive", archive(more.url, size)),
+      fact("Context", skill.tokens ? `about ${formatCount(skill.tokens, "token")}` : []), fact("Archive", archive(more.url, size)), fact("Source", skill.spec ? plain(more.url) : []),
       fact("Dependencies", dependencies), fact("Requires", requirements), fact("Compatibility", plain(entry.compatibility)), fact("Triggers", codes(entry.triggers)),
       create("div", {}, create("dt", {}, "Digest"), create("dd", { class: "digest" }, create("code", { title: more.digest }, more.digest), copyButton(more.digest)))),
     files(skill, entry),

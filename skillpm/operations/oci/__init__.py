@@ -1,0 +1,1 @@
+"""What is made of skills in OCI registries, beside installing them."""
