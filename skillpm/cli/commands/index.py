@@ -9,6 +9,7 @@ from skillpm.cli.change_options import dry_run_option, insecure_host_option, loc
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.names import parse_skill_name
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import is_encodable, pluralize, sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
@@ -106,6 +107,11 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
         )
     for release in result.uninstallable:
         call.context.reporter.warn(f"{release.name} {release.version} can no longer be installed: {release.reason}")
+    if result.uninstallable and says_more:
+        commands = [
+            f"`{join(['skillpm', 'index', 'yank', f'{it.name}@{it.version}', folder])}`" for it in result.uninstallable
+        ]
+        call.console.print_message(f"publish what they need, or yank them, too: {list_some(commands, 3, 400)}")
     _print_result(call, result, folder)
 
 
