@@ -31,6 +31,7 @@ EXACT = rf"(?:{RELEASE_START}(?:\.[0-9]+)*\.\*|{NUMBER}(?:\+[a-z0-9]+(?:[-_.][a-
 CLAUSE = rf"(?:(?:\^|~(?!=)|[<>]=?)\s*{NUMBER}|~=\s*{RELEASE_START}(?:\.[0-9]+)+{RELEASE_SUFFIX}|(?:===?|!=)\s*{EXACT})"
 # Compiled when the first range is read, since that takes 2 ms and most commands read none.
 RANGE = rf"\s*(?:\*|{CLAUSE}(?:\s*,\s*{CLAUSE})*|{EXACT})\s*"
+FIRST_YEAR = 1900  # a first number from here on is a year
 RANGE_HINT = "e.g. `^1.2`, `~1.2`, `>=1.2,<2` or `1.2.0`, with commas between its parts"
 ANY = "*"
 
@@ -178,6 +179,15 @@ def _split_version(text: str) -> tuple[str, list[int]]:
 
 def _bump_last(numbers: list[int]) -> str:
     return ".".join(str(number) for number in [*numbers[:-1], numbers[-1] + 1])
+
+
+def range_from(version: str) -> str:
+    """Return the range that is written for a version: up to the next major one, `^1.2.0`.
+
+    The first number of `2026.11.25` is a year, not a promise of compatibility, so the range is open: `>=2026.11.25`.
+    """
+    parsed = parse_version(version)
+    return f"{'^' if parsed is None or parsed.major < FIRST_YEAR else '>='}{version}"
 
 
 def is_newer(version: str, other: str) -> bool:

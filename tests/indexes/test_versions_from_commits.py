@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from indexes.world import IndexPublisher
+from indexes.world import IndexConsumer, IndexPublisher
 from kit import Files, make_skill, prefix_paths
 from kit.git import git, git_bytes
 
@@ -63,6 +63,22 @@ def test_the_next_build_adds_only_what_changed(publisher: IndexPublisher, upstre
     assert build(publisher, source) == "+ pdf 2026.11.27\npublic: 3 skills, 4 versions; 7 files written\n"
 
     assert [version for version, _ in releases(publisher, "pdf")] == ["2026.11.27", "2026.11.25"]
+
+
+def test_a_consumer_gets_the_versions_of_the_next_year(
+    publisher: IndexPublisher, upstream: Path, tmp_path: Path
+) -> None:
+    build(publisher)
+    consumer = IndexConsumer(tmp_path / "consumer")
+    consumer.set_indexes(acme=str(publisher.index_folder))
+    consumer.run("install", "pdf", "tdd", check=True)
+    commit(publisher, "2027-01-02T08:00:00Z", {"skills/pdf/forms.md": "Forms.\n"})
+    build(publisher)
+
+    consumer.run("update", check=True)
+
+    assert consumer.manifest["skills"] == {"pdf": ">=2026.11.25", "tdd": "^1.0.0"}
+    assert consumer.lockfile["skills"]["pdf"]["version"] == "2027.1.2"
 
 
 def test_the_second_change_of_a_day_has_a_number(publisher: IndexPublisher, upstream: Path) -> None:

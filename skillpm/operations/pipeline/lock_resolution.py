@@ -7,7 +7,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.core.versions import ANY, is_range
+from skillpm.core.versions import ANY, is_range, range_from
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.json_edit import set_members
@@ -156,7 +156,7 @@ def write_ranges(files: ProjectFiles, lockfile: Lockfile, fetchers: FetcherDispa
     values: dict[str, Any] = {}
     for name in sorted(files.ranged):
         source, skill = files.requirements[name], lockfile.skills[name]
-        version_range = f"^{skill.version}"
+        version_range = range_from(skill.version)
         if isinstance(source, IndexSource) and is_range(version_range):
             release = find_locked_release(name, skill, fetchers)
             if release is not None and isinstance(release.source, IndexSource) and release.source.version != ANY:
