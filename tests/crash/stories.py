@@ -231,6 +231,14 @@ def _published_with_more(world: World, upstream: Upstream) -> None:
         (archive.parent / f"{name}-0.9.0.tar.gz").write_bytes(archive.read_bytes())
 
 
+def _mirrored_in_part(world: World, upstream: Upstream) -> None:
+    """A mirror in one file that has half of the skills."""
+    _installed(world, upstream)
+    lock = json.loads(world.read("skills.lock"))
+    world.write("red.lock", json.dumps({**lock, "skills": {name: lock["skills"][name] for name in RED}}))
+    world.run("mirror", "red.lock", f"{PUBLIC}/bundle.tar", check=True)
+
+
 STORIES = {
     "install": Story(words=("install", "RED", "BLUE", "--all"), prepare=_empty),
     "update": Story(words=("update",), prepare=_outdated),
@@ -260,5 +268,9 @@ STORIES = {
     ),
     "index yank": Story(words=("index", "yank", "red-0@1.0.0", PUBLIC), prepare=_published, publishes=True),
     "index prune": Story(words=("index", "prune", PUBLIC), prepare=_published_with_more, publishes=True),
+    "mirror": Story(words=("mirror", "skills.lock", PUBLIC), prepare=_installed, publishes=True),
+    "mirror in one file": Story(
+        words=("mirror", "skills.lock", f"{PUBLIC}/bundle.tar"), prepare=_mirrored_in_part, publishes=True
+    ),
     "restore in a link's place": Story(words=("backup", "restore", "red-3-1"), prepare=_linked_over, is_settled=False),
 }

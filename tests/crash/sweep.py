@@ -194,8 +194,9 @@ class Sweep:
         return [*found, *(f"rubbish in TMPDIR: {path}" for path in world.snapshot("../tmp"))]
 
     def _published_again(self, world: World) -> list[str]:
-        """Let the same command finish an index, and `index prune` remove what was half written."""
-        words = (tuple(self.words), ("index", "prune", PUBLIC), ("index", "check", PUBLIC))
+        """Let the same command finish an index or a mirror, and `index prune` remove what was half written of one."""
+        checks = (("index", "prune", PUBLIC), ("index", "check", PUBLIC)) if self.words[0] == "index" else ()
+        words = (tuple(self.words), *checks)
         found = [f"{' '.join(words)}: {result}" for words in words if (result := world.run(*words)).code]
         done = world.snapshot(ignore=NO_STATE)
         if done != self.after.files:

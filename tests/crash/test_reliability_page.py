@@ -151,7 +151,7 @@ TESTS = {
     "Each of these commands is run": [SWEEP],
     "Right then every skill": [SWEEP],
     "Then `sync` produces": [SWEEP],
-    "An index is finished by the same command": [SWEEP],
+    "An index or a mirror is finished by the same command": [SWEEP],
     "There are some": [SWEEP],
     "The order of flushes is checked": [FLUSHED],
     "Flushing makes an install": ["bench/flushing.py", "commands/test_quiet_sync.py::test_there_is_no_child_process"],

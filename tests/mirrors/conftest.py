@@ -24,3 +24,10 @@ def origins(tmp_path: Path) -> Iterator[Origins]:
 def first(origins: Origins) -> Machine:
     """A machine that has installed everything from its origins."""
     return origins.lock()
+
+
+@pytest.fixture
+def registry() -> Iterator[OciRegistry]:
+    """An empty registry, for a mirror."""
+    with OciRegistry() as registry:
+        yield registry

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fetchers.packing import tgz
+from fetchers.packing import tar, tgz
 from kit import GitServer, OciRegistry, make_skill
 from kit.answers import redirect_response
 from mirrors.world import REMOTE, Machine, Origins, serve_folder
 
 HINT = "  hint: run the command where the origins can be reached, then copy with `skillpm mirror skills.lock MIRROR`\n"
+REPAIR = "nothing was installed; `skillpm mirror` with this mirror repairs it where the origin can be reached"
 KINDS = ("folder", "file", "web", "oci")
 
 
@@ -221,6 +222,8 @@ def test_other_content_is_refused_and_repaired(origins: Origins, first: Machine,
     other = origins.clone("other")
 
     result = other.run("sync", "--frozen", env={"SKILLPM_REPLACE": str(folder)})
+    options = ("--frozen", "--project", str(other.work))
+    elsewhere = other.run("sync", *options, cwd=other.home, env={"SKILLPM_REPLACE": str(folder)})
     first.run("mirror", "skills.lock", str(folder), check=True)
 
     locked = json.loads(first.read("skills.lock"))["skills"]["of-git"]["digest"]
@@ -229,11 +232,34 @@ def test_other_content_is_refused_and_repaired(origins: Origins, first: Machine,
         f"error: `of-git` from the mirror {folder} does not match the lockfile: expected {locked[:19]}…, got sha256:"
     )
     assert (result.code, where) == (1, "  where: skills.lock: skills.of-git.digest")
-    assert hint == (
-        "  hint: nothing was installed; `skillpm mirror` with this mirror repairs it where the origin can be reached"
-    )
+    assert hint == f"  hint: {REPAIR}"
+    assert f"\n  where: {other.work}/skills.lock: skills.of-git.digest\n" in elsewhere.error_output
     assert not other.exists(".agent-skills/of-git")
     assert path.read_bytes() == right
+
+
+def test_a_damaged_bundle_is_repaired(first: Machine, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.tar"
+    first.run("mirror", "skills.lock", str(bundle), check=True)
+    right = bundle.read_bytes()
+    data = bytearray(right)
+    with tarfile.open(bundle) as archive:
+        data[archive.getmembers()[1].offset_data + 30] ^= 1
+    bundle.write_bytes(data)
+
+    result = first.run("mirror", "skills.lock", str(bundle), check=True)
+
+    assert result.stdout.splitlines()[-1] == f"copied 1 of 4 skills to {bundle}"
+    assert bundle.read_bytes() == right
+
+
+def test_a_tar_that_is_no_mirror(origins: Origins, first: Machine, tmp_path: Path) -> None:
+    del first
+    (tmp_path / "other.tar").write_bytes(tar(make_skill("pdf")))
+
+    result = origins.clone("other").run("sync", "--frozen", env={"SKILLPM_REPLACE": str(tmp_path / "other.tar")})
+
+    assert result.error_output.splitlines()[0] == f"error: {tmp_path}/other.tar is not a mirror: it has no mirror.json"
 
 
 @pytest.mark.parametrize("position", [12, -1])
@@ -248,6 +274,7 @@ def test_a_changed_byte_is_refused(origins: Origins, first: Machine, folder: Pat
 
     assert result.code == 1
     assert result.error_output.startswith(f"error: `indexed` in the mirror {folder}: ")
+    assert result.error_output.endswith(f"  hint: {REPAIR}\n")
     assert not other.exists(".agent-skills/indexed")
 
 

@@ -57,8 +57,8 @@ class FolderWriter:
             return FolderReader(self.folder, self.settings.limits.download)
         with translate_os_errors("read a folder", self.folder):
             names = os.listdir(self.folder) if os.path.lexists(self.folder) else []
-        # The marker is written first, so a mirror that was interrupted has it.
-        if [name for name in names if not name.startswith(".") and name != "lost+found"]:
+        # The marker is written first: a mirror that was interrupted has it, or only its temporary file.
+        if [name for name in names if not name.startswith((".", f"{MARKER}.")) and name != "lost+found"]:
             raise _occupied_error(self.folder)
         return None
 

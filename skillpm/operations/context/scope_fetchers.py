@@ -99,7 +99,7 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
 
 def _open_mirrors(settings: Settings, context: Context) -> "Mirrors | None":
     replacement = read_replacement_of(settings)
-    if not replacement.mirrors:
+    if replacement is None or not replacement.mirrors:
         return None
     from skillpm.fetchers.mirrors.mirrors import Mirrors  # noqa: PLC0415  (reads archives; few users have mirrors)
 

@@ -1,15 +1,20 @@
 """Single keys of the user's `config.toml`."""
 
 import os
+from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, parse_cutoff
 from skillpm.errors import DocumentError, UsageError
-from skillpm.fetchers.mirrors.layout import ORIGIN, Replacement, read_replacement
 from skillpm.files import read_text
 from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.manifest import Manifest, read_link_mode
 from skillpm.settings import Settings
+
+if TYPE_CHECKING:
+    from skillpm.fetchers.mirrors.layout import Replacement
+
+REPLACE_VARIABLE = "SKILLPM_REPLACE"
 
 
 def user_config_path(settings: Settings) -> str:
@@ -59,21 +64,22 @@ def read_edit_policies(manifest: Manifest, settings: Settings) -> EditPolicy:
     return manifest.edits.over(read_edit_policy(read_user_setting(settings, "edits")))
 
 
-REPLACE_VARIABLE = "SKILLPM_REPLACE"
-
-
-def read_replacement_of(settings: Settings) -> Replacement:
-    """Return the mirrors of the environment, else those of `config.toml`. A manifest cannot name any (ADR 47).
+def read_replacement_of(settings: Settings) -> "Replacement | None":
+    """Return the mirrors of the environment, else those of `config.toml`, if any. A manifest cannot name any (ADR 47).
 
     In the environment, they are separated by commas, and relative paths start at the working directory.
     """
-    if text := settings.environ.get(REPLACE_VARIABLE):
-        try:
-            return read_replacement(JsonNode(split_replacement(text, settings), REPLACE_VARIABLE))
-        except DocumentError as error:
-            raise UsageError(f"{REPLACE_VARIABLE}: {error.message}", hint=error.hint) from None
-    node = read_user_setting(settings, "replace")
-    return Replacement() if node is None else read_replacement(node)
+    text, node = settings.environ.get(REPLACE_VARIABLE), None
+    if not text and (node := read_user_setting(settings, "replace")) is None:
+        return None
+    from skillpm.fetchers.mirrors.layout import read_replacement  # noqa: PLC0415  (hashlib; few users have mirrors)
+
+    if node is not None:
+        return read_replacement(node)
+    try:
+        return read_replacement(JsonNode(split_replacement(text or "", settings), REPLACE_VARIABLE))
+    except DocumentError as error:
+        raise UsageError(f"{REPLACE_VARIABLE}: {error.message}", hint=error.hint) from None
 
 
 def split_replacement(text: str, settings: Settings) -> list[str]:
@@ -83,6 +89,6 @@ def split_replacement(text: str, settings: Settings) -> list[str]:
 
 def absolute_address(text: str, settings: Settings) -> str:
     """Return the address of a mirror with an absolute path."""
-    if text == ORIGIN or "://" in text or text.startswith("~/"):
+    if text == "origin" or "://" in text or text.startswith("~/"):
         return text
     return os.path.normpath(os.path.join(settings.working_directory, text))
