@@ -244,6 +244,13 @@ class FetcherDispatcher:
         """Return the manifests of skills in registries."""
         return cast("OciFetcher", self._fetcher("oci")).read_manifests(pins)
 
+    def verify_git_signature(self, pin: GitPin, allowed_signers: Sequence[str]) -> str:
+        """Return the fingerprint of the allowed key that signed the tag or the commit of a pin.
+
+        Raises `SignatureError`, and `OfflineError` if the commit is not cached.
+        """
+        return cast("GitFetcher", self._fetcher("git")).verify_signature(pin, allowed_signers)
+
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
         return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)

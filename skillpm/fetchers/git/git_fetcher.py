@@ -12,6 +12,7 @@ from skillpm.errors import (
     NotFoundError,
     OfflineError,
     SeveralNotFound,
+    SignatureError,
     concerning,
 )
 from skillpm.events import Reporter
@@ -39,6 +40,7 @@ from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
 from skillpm.fetchers.git.tree_proof import prove_trees, read_tree_id
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.signatures.git_signatures import verify_signature
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.requirements.source import GitSource
@@ -64,6 +66,7 @@ class GitFetcher:
         self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
         self.cooldown = cooldown
+        self._signers: dict[tuple[str, ...], Digest | SignatureError] = {}
         self.repositories = RepositoryPool(settings, reporter, cache, destinations)
 
     def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
@@ -111,6 +114,26 @@ class GitFetcher:
 
         is_lost = self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
         return {name for name in pins if is_lost[name]}
+
+    def verify_signature(self, pin: GitPin, allowed_signers: Sequence[str]) -> Digest:
+        """Return the fingerprint of the allowed key that signed the tag or the commit of a pin, verified only once.
+
+        Raises `SignatureError`, and `OfflineError` if the commit is not cached.
+        """
+        key = pin.url, pin.commit, pin.ref, *allowed_signers
+        if key not in self._signers:
+            name = SkillName(pin.url)
+
+            def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, Digest | SignatureError]:
+                try:
+                    return {name: verify_signature(repository, pin, allowed_signers)}
+                except SignatureError as error:
+                    return {name: error}
+
+            self._signers[key] = self.repositories.run_each({name: pin.url}, work)[name]
+        if isinstance(found := self._signers[key], SignatureError):
+            raise found
+        return found
 
     @property
     def _log(self) -> LogFunctions:

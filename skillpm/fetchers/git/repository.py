@@ -144,6 +144,11 @@ class Repository:
         args = [f"--git-dir={self.path}", "--literal-pathspecs", *words]
         return self.context.processes.run(args, self._environment, self.context.folder)
 
+    def run_local(self, words: Sequence[str]) -> bytes:
+        """Run git in the cache, without the network; return its output. Raises `GitFailed`."""
+        args = [f"--git-dir={self.path}", *words]
+        return self.context.processes.run(args, self._environment, self.context.folder)
+
     def find_remote_refs(self, names: Sequence[str]) -> dict[str, str]:
         """Return which of these branches and tags the server (offline: the cache) has: full name -> object id."""
         if self.context.settings.offline:

@@ -38,9 +38,11 @@ def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":
     anchors = Anchors()
     for rule in rules:
         if rule.root:
-            anchors += read_certificates(*_read_key_file(settings, rule, rule.root))
+            path = resolve_key_file(settings, rule.root)
+            anchors += read_certificates(check_key_file(path, rule), path)
         for key in rule.keys:
-            anchors += read_public_key(*_read_key_file(settings, rule, key))
+            path = resolve_key_file(settings, key)
+            anchors += read_public_key(check_key_file(path, rule), path)
     return anchors
 
 
@@ -50,10 +52,10 @@ def resolve_key_file(settings: Settings, path: str) -> str:
     return os.path.join(settings.config_dir, path)
 
 
-def _read_key_file(settings: Settings, rule: TrustRule, name: str) -> tuple[bytes, str]:
-    path = resolve_key_file(settings, name)
+def check_key_file(path: str, rule: TrustRule) -> bytes:
+    """Return the content of a file that a rule names. Raises `SignatureError`."""
     try:
-        return read_regular_file(path, MAX_KEY_FILE), path
+        return read_regular_file(path, MAX_KEY_FILE)
     except OSError as error:
         reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))
         raise SignatureError(f"cannot read: {reason}", where=path, hint=f"it is named in {rule.where}") from error

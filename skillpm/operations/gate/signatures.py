@@ -6,9 +6,9 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.gate.problems import GateRequest, Problem
 from skillpm.operations.trust.signers import check_signature, is_signature_required
-from skillpm.settings import Settings
 
 TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.toml"
 
@@ -16,18 +16,18 @@ TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.t
 def find_bad_signatures(request: GateRequest) -> Iterator[Problem]:
     """Yield what is wrong with the signatures of skills; it refuses them where one is required, or locked."""
     for skill in request.incoming:
-        yield from _check(request.context.settings, skill.name, skill.locked, skill.tree)
+        yield from _check(make_fetchers(request.scope, request.context), skill.name, skill.locked, skill.tree)
 
 
 def find_unsigned(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> Iterator[Problem]:
     """Yield the skills that are about to be locked, and that somebody trusted must have signed, and did not."""
     for name, skill in skills.items():
         if not skill.signer and skill.digest and is_signature_required(fetchers.settings, skill):
-            yield from _check(fetchers.settings, name, skill, fetch_content(fetchers, name, skill, skill.digest))
+            yield from _check(fetchers, name, skill, fetch_content(fetchers, name, skill, skill.digest))
 
 
-def _check(settings: Settings, name: SkillName, locked: LockedSkill, tree: FileTree) -> Iterator[Problem]:
-    check = check_signature(settings, locked, tree)
+def _check(fetchers: FetcherDispatcher, name: SkillName, locked: LockedSkill, tree: FileTree) -> Iterator[Problem]:
+    check = check_signature(fetchers.settings, locked, tree, fetchers)
     message, blocks = check.compare(locked)
     if message:
         yield Problem(

@@ -19,6 +19,7 @@ from skillpm.installer.stat_cache import StatCache
 from skillpm.operations.context.project_files import read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.operations.pipeline.local_skills import wrong_target_message
@@ -70,7 +71,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
             for name in names
         ]
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
-        skills = [_verify_signature(skill, view, context, locked, receipt) for skill in skills]
+        skills = [_verify_signature(skill, view, (scope, context), locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
         local = sorted({name for links in receipt.links.values() for name in links} - {*names})
@@ -152,18 +153,22 @@ def _verify_live_link(
 
 
 def _verify_signature(
-    skill: VerifiedSkill, view: ReadView, context: Context, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
+    skill: VerifiedSkill,
+    view: ReadView,
+    where: tuple[Scope, Context],
+    locked: Mapping[SkillName, LockedSkill],
+    receipt: Receipt,
 ) -> VerifiedSkill:
     """Check the signature of a skill again, where config.toml says who must have signed it, or the lockfile who did."""
     if skill.state != "ok" or skill.name not in receipt.skills:
         return skill
-    entry, settings = locked[skill.name], context.settings
+    entry, context, settings = locked[skill.name], where[1], where[1].settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
     from skillpm.operations.trust.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
-    message, is_wrong = check_signature(settings, entry, tree).compare(entry)
+    message, is_wrong = check_signature(settings, entry, tree, make_fetchers(*where)).compare(entry)
     if message and not is_wrong:
         context.reporter.warn(f"{skill.name}: {message}")
     return skill.replace(state="signature", detail=message) if is_wrong else skill

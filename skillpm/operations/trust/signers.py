@@ -1,5 +1,6 @@
 """Who signed a skill: verified against the rules of config.toml, and recorded in the lockfile."""
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -11,9 +12,15 @@ from skillpm.errors import OfflineError, SignatureError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import summarize_pin
+from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.formats.trust.trust_rules import TrustRule
-from skillpm.operations.context.trust_settings import find_trust_rules, load_anchors, read_trust_rules
+from skillpm.operations.context.trust_settings import (
+    check_key_file,
+    find_trust_rules,
+    load_anchors,
+    read_trust_rules,
+    resolve_key_file,
+)
 from skillpm.settings import Settings
 from skillpm.store import StoreDamaged
 from skillpm.trust.statement import check_files, read_signature
@@ -60,27 +67,71 @@ class SignatureCheck(Value):
         return "", False
 
 
-def check_signature(settings: Settings, skill: LockedSkill, tree: FileTree) -> SignatureCheck:
+def check_signature(
+    settings: Settings, skill: LockedSkill, tree: FileTree, fetchers: FetcherDispatcher
+) -> SignatureCheck:
     """Check the signature of a skill. Raises `SignatureError` if a file that a rule names cannot be read.
 
     Without a rule for its source, only whether its files are those that were signed, by whomever.
     """
     is_signed = tree.read(SIGNATURE_FILE) is not None
     rules = find_trust_rules(read_trust_rules(settings), skill.pin)
-    anchors = load_anchors(settings, rules) if rules else None
-    try:
-        if anchors is None:
-            if (signature := read_signature(tree)) is not None:
-                check_files(tree, signature[1])
-            return SignatureCheck(is_signed=is_signed)
-        from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
+    if not rules:
+        return SignatureCheck(problem=find_mismatch(tree), is_signed=is_signed)
+    problems = []
+    for verify in _find_methods(settings, skill, tree, rules, fetchers):
+        try:
+            signer, name = verify()
+        except (SignatureError, OfflineError) as error:
+            if error.where:  # a file of the user's
+                raise
+            problems.append(error.message)
+        else:
+            return SignatureCheck(signer=signer, signer_name=name, is_signed=True, rules=rules)
+    return SignatureCheck(problem="; ".join(problems), is_signed=is_signed, rules=rules)
 
-        # Certificates expire, but not what was locked while they were valid.
-        at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
-        signer = verify_skill(tree, anchors, at)
+
+def find_mismatch(tree: FileTree) -> str:
+    """Return how the files of a skill differ from those that its signature names; empty if they do not."""
+    try:
+        if (signature := read_signature(tree)) is not None:
+            check_files(tree, signature[1])
     except SignatureError as error:
-        return SignatureCheck(problem=error.message, is_signed=is_signed, rules=rules)
-    return SignatureCheck(signer=signer.fingerprint, signer_name=signer.name, is_signed=True, rules=rules)
+        return error.message
+    return ""
+
+
+Verify = Callable[[], tuple[str, str]]
+
+
+def _find_methods(
+    settings: Settings, skill: LockedSkill, tree: FileTree, rules: Sequence[TrustRule], fetchers: FetcherDispatcher
+) -> Iterator[Verify]:
+    """Yield the ways to verify a skill that the rules allow; each returns the fingerprint and the name of a signer."""
+    files = [resolve_key_file(settings, rule.allowed_signers) for rule in rules if rule.allowed_signers]
+    for rule, file in ((rule, file) for rule in rules for file in files):
+        check_key_file(file, rule)
+    if any(rule.root or rule.keys for rule in rules):
+        anchors = load_anchors(settings, rules)
+
+        def verify_files() -> tuple[str, str]:
+            from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
+
+            # Certificates expire, but not what was locked while they were valid.
+            at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
+            signer = verify_skill(tree, anchors, at)
+            return signer.fingerprint, signer.name
+
+        yield verify_files
+    pin = skill.pin
+    if files and isinstance(pin, GitPin):
+        yield lambda: (fetchers.verify_git_signature(pin, files), "")
+    if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys for rule in rules):
+        yield _refuse_other_source
+
+
+def _refuse_other_source() -> tuple[str, str]:
+    raise SignatureError("only skills of git repositories have signatures that `allowed-signers` verifies")
 
 
 def is_signature_required(settings: Settings, skill: LockedSkill) -> bool:
@@ -104,7 +155,7 @@ def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatche
             must_fetch = not is_same or any(rule.required for rule in matching)
             tree = _read_content(name, skill, fetchers, must_fetch=must_fetch)
             if tree is not None:
-                skills[name] = skill.replace(signer=check_signature(fetchers.settings, skill, tree).signer)
+                skills[name] = skill.replace(signer=check_signature(fetchers.settings, skill, tree, fetchers).signer)
     return after.replace(skills=skills)
 
 

@@ -11,7 +11,7 @@ from skillpm.files import OS_ERROR_REASONS
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.trust_settings import MAX_KEY_FILE, NO_LIBRARY
 from skillpm.operations.publish_drafts import ReleaseDraft
-from skillpm.trust.statement import check_files, read_signature
+from skillpm.operations.trust.signers import find_mismatch
 
 if TYPE_CHECKING:
     from skillpm.trust.skill_signature import SigningKey
@@ -52,10 +52,7 @@ def sign_tree(context: Context, draft: ReleaseDraft, tree: FileTree, key: "Signi
         from skillpm.trust.skill_signature import sign_skill  # noqa: PLC0415  (the extra `sign`)
 
         return sign_skill(tree, draft.name, key)
-    try:
-        if (signature := read_signature(tree)) is not None:
-            check_files(tree, signature[1])
-    except SignatureError as error:
+    if problem := find_mismatch(tree):
         hint = f"sign it again with --sign, or remove {SIGNATURE_FILE}"
-        context.reporter.warn(f"{sanitize(draft.label)}: {error.message}; {hint}")
+        context.reporter.warn(f"{sanitize(draft.label)}: {problem}; {hint}")
     return tree
