@@ -3,14 +3,16 @@
     python bench/catalog_page.py SKILLS [--rate 1.6] [--latency 150] [--runs 5] [--screenshots DIR]
 
 SKILLS is a folder of skills. All that are valid are built into an index that nginx serves with the block of the guide.
-Headless Chromium opens it with an empty cache at 1280 and 390 pixels, at so many Mbit/s, each request delayed by so
-many milliseconds. Per width: until the first skill can be clicked, until a search typed at once shows its results,
-until the text of a skill is read after a click, and a file of it after another one. Medians of the runs.
+Headless Chromium opens it with an empty cache, with compression and without, at 1280 and 390 pixels, at so many Mbit/s,
+each request delayed by so many milliseconds. Each time: until the first skill can be clicked, until a search typed at
+once shows its results, until the text of a skill is read after a click, and a file of it after another one. Medians of
+the runs.
 Exits with 1 if the first skill cannot be clicked within a second, on errors in the console, or if the page can be
 scrolled sideways. Debian: nginx-light, chromium.
 """
 
 import argparse
+import itertools
 import shlex
 import statistics
 import subprocess
@@ -157,15 +159,18 @@ def main() -> None:
         Path(folder).chmod(0o755)
         size = (public / "index.html").stat().st_size
         print(f"{len(list((public / 'skills').glob('*.json')))} skills, index.html {size / 1000:.0f} kB uncompressed")
-        with Nginx(public, Path(folder, "nginx")) as server, chromium() as browser:
-            for width in SCREENS:
-                shots = options.screenshots
+        for compression, width in itertools.product(("on", "off"), SCREENS):
+            server = Nginx(public, Path(folder, f"nginx-{compression}-{width}"))
+            server.set("gzip", compression)
+            shots = options.screenshots if compression == "on" else None
+            with server, chromium() as browser:
                 visits = [visit(browser, server.address, width, options, shots if not run else None)
                           for run in range(options.runs)]  # fmt: skip
                 medians = Visit._make(map(statistics.median, zip(*(each for each, _ in visits), strict=True)))
                 errors = sorted({error for _, found in visits for error in found})
                 print(
-                    f"{width:>5} px: painted {medians.painted:.2f} s, first skill clickable {medians.clickable:.2f} s, "
+                    f"gzip {compression:3} {width:>5} px: painted {medians.painted:.2f} s, "
+                    f"first skill clickable {medians.clickable:.2f} s, "
                     f"search shown {medians.searched:.2f} s; {medians.requests:.0f} request, "
                     f"{medians.received / 1000:.0f} kB; a skill opened in {medians.opened:.2f} s "
                     f"({medians.opening / 1000:.0f} kB), its file in {medians.read_file:.2f} s",

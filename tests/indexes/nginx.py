@@ -41,6 +41,13 @@ class Nginx:
         self._process.terminate()
         self._process.wait()
 
+    def set(self, directive: str, value: str) -> None:
+        """Change a directive of the guide's block, before the server is started."""
+        file = self._state / "nginx.conf"
+        text, count = re.subn(rf"(?m)^( *){directive} [^;]*;", rf"\1{directive} {value};", file.read_text())
+        assert count == 1
+        file.write_text(text)
+
     def requests(self) -> list[tuple[str, str, int, int]]:
         """Return the requests since the last call: method, path, status and size of the body."""
         # A request is logged after its response was sent. The line of one more request marks the end.

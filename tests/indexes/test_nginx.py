@@ -39,7 +39,20 @@ def test_types_and_caching_match_the_guide(nginx: Nginx) -> None:
     for path in ("index.json", "skills/pdf.json", SITE):
         assert headers(nginx, path) == ("application/json", "no-cache", True)
     forever = "public, max-age=31536000, immutable"
+    for path in ("", "index.html", "catalog.html"):
+        assert headers(nginx, path) == ("text/html", "no-cache", True)
+    assert headers(nginx, "skills/pdf.js") == ("text/javascript", "no-cache", True)
     assert headers(nginx, "archives/pdf-1.0.0.tar.gz") == ("application/gzip", forever, True)
+
+
+def test_only_the_html_catalog_is_compressed(nginx: Nginx) -> None:
+    compressed = [
+        path
+        for path in ("", "skills/pdf.js", "skills/pdf.json", "index.json", "archives/pdf-1.0.0.tar.gz")
+        if "Content-Encoding" in httpx.get(nginx.address + path, headers={"Accept-Encoding": "gzip"}).headers
+    ]
+
+    assert compressed == ["", "skills/pdf.js"]
 
 
 def test_install_update_and_yank_with_a_real_server(

@@ -531,3 +531,16 @@ def test_the_page_of_a_collection_shows_what_installs_its_skills(reader: "Reader
     reader.press("Escape")
     assert reader.names == ["pdf", "tdd"]
     assert reader.broken == []
+
+
+def test_what_is_typed_while_the_skills_are_loading_is_searched(reader: "Reader", page: str) -> None:
+    reader.page.add_init_script(
+        "document.addEventListener('readystatechange', () => { if (document.readyState === 'interactive') "
+        "document.getElementById('search').value = 'print'; })"
+    )
+
+    reader.visit(page)
+
+    assert reader.count == "3 of 5 skills"
+    reader.wait_for_announcement("3 skills")
+    assert reader.address == "#/?q=print"

@@ -8,6 +8,7 @@ bytes.
 import hashlib
 import json
 import os
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
@@ -19,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from skillpm import __version__
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.index_catalog import MAX_DESCRIPTION_LENGTH, SkillSummary
@@ -28,9 +30,10 @@ from skillpm.indexes.page.skill_entry import SkillPage
 
 PAGE_VERSION = 3  # raised whenever the same SKILL.md gives another page
 # Concatenated in this order: each file uses only what is defined above it while it is loaded.
-SCRIPTS = ("dom.js", "data.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
+SCRIPTS = ("dom.js", "theme.js", "data.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
 TEMPLATE_DIR = os.path.join(os.path.dirname(__file__), "parts")
 MAX_TAGS = 40
+INDENT_OR_COMMENT = lazy_pattern(r"^ *(?://.*\n)?", re.MULTILINE)
 
 
 class PageRow(Value):
@@ -126,7 +129,7 @@ def _style() -> str:
 
 @cache
 def _script() -> str:
-    body = "\n".join(_read(name) for name in SCRIPTS)
+    body = INDENT_OR_COMMENT.sub("", "\n".join(_read(name) for name in SCRIPTS))
     return f'\n(async () => {{\n"use strict";\n{body}}})();\n'
 
 

@@ -6,6 +6,8 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
+// The list is the last element, so that this script is ready when it arrives.
+if (document.readyState === "loading") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
 const index = await unpack(byId("top").textContent).catch(() => {
   byId("count").textContent = "The skills cannot be shown: the browser is too old, or the page was not loaded completely.";
 });

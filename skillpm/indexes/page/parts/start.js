@@ -1,6 +1,5 @@
-// Navigation: the hash of the address determines what is shown. Also the buttons of the page, and the theme.
+// Navigation: the hash of the address determines what is shown. Also the buttons of the page.
 
-const THEMES = { auto: "same as system", light: "light", dark: "dark" };
 let timer = 0;
 
 function route() {
@@ -70,38 +69,7 @@ function commitQuery() {
   announce(formatCount(hits.length, "skill"));
 }
 
-function storedTheme() {
-  try {
-    const theme = localStorage.getItem("skillpm-theme");
-    return theme in THEMES ? theme : "auto";
-  } catch {
-    return "auto";
-  }
-}
-
-function showTheme(name) {
-  document.documentElement.dataset.theme = name;
-  const button = byId("theme");
-  button.replaceChildren(icon(name));
-  button.title = `Theme: ${THEMES[name]}`;
-  button.setAttribute("aria-label", button.title);
-}
-
-function nextTheme() {
-  const names = Object.keys(THEMES);
-  const name = names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length];
-  showTheme(name);
-  try {
-    localStorage.setItem("skillpm-theme", name);
-  } catch {
-    // Some browsers have no storage for local files; the theme then lasts until the page is closed.
-  }
-  announce(byId("theme").title);
-}
-
 history.scrollRestoration = "manual";
-showTheme(storedTheme());
-byId("theme").addEventListener("click", nextTheme);
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 byId("keys-close").addEventListener("click", () => byId("keys").close());
 byId("skip").addEventListener("click", () => (rows()[0] ?? byId("search")).focus());
@@ -123,5 +91,7 @@ byId("results").addEventListener("click", (event) => {
 new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && shown && showRows(MORE), { rootMargin: "900px" }).observe(byId("more"));
 document.addEventListener("keydown", handleKey);
 addEventListener("popstate", route);
+const typed = byId("search").value; // while the skills were loading
 route();
+if (typed && isList() && !selection.query) setQuery(typed);
 performance.mark("skillpm-list");
