@@ -62,6 +62,12 @@ def test_an_update_with_nothing_new_compares_no_content(settled: Sandbox) -> Non
     assert {name for name in loaded(settled, "update") if name.endswith(("capabilities", "difflib"))} == set()
 
 
+def test_a_skill_that_has_passed_is_loaded_without_the_audit(settled: Sandbox) -> None:
+    settled.run("load", "testing", check=True)
+
+    assert {name for name in loaded(settled, "load", "testing") if name.startswith("skillpm.audit")} == set()
+
+
 def test_the_help_imports_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
     assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}

@@ -18,6 +18,7 @@ from skillpm.operations.context.scope_permissions import (
     visible_scopes,
 )
 from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.operations.gate.loading import LoadGate
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.layered_registry import LayeredRegistry
 from skillpm.serving.body_modes import Mode
@@ -82,7 +83,10 @@ def make_service(
     `registry` replaces these skills by others, under the same permissions.
     """
     scopes = visible_scopes(scope, settings)
-    files = (user_config_path(settings), *(each.manifest for each in scopes))
+    manifests = [each.manifest for each in scopes]
+    files = (user_config_path(settings), *manifests)
+    # Given skills were checked where they come from.
+    inspect = LoadGate(scope, settings, manifests) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
@@ -100,7 +104,7 @@ def make_service(
         lambda: (*files, *find_host_files()), lambda: _effective_permissions(scopes, settings, viewer)
     )
     permits()  # raises for a document that cannot be read, before anything is served
-    return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ)
+    return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ, inspect=inspect)
 
 
 def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: Viewer) -> EffectivePermissions:

@@ -68,6 +68,7 @@ class SkillService:
         budget      the greatest number of tokens of the tool's description; None for no limit
         permits     replaces `rules` and `disabled` by a function that returns the current ones, for documents that may
                     change; whatever it raises, the methods raise, except `call`, which answers with it
+        inspect     called with each skill before its content is returned; what it raises, `load` and `read` raise
 
     Skills are checked for edits before they are offered, so answers always reflect the files. Threads may share a
     service.
@@ -85,6 +86,7 @@ class SkillService:
         max_length: int | None = None,
         budget: int | None = DESCRIPTION_BUDGET,
         permits: Callable[[], EffectivePermissions] | None = None,
+        inspect: Callable[[Card], None] | None = None,
     ) -> None:
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
@@ -94,6 +96,7 @@ class SkillService:
         self._max_length = max_length
         self.budget = budget
         self._ask = ask
+        self._inspect = inspect or (lambda _: None)
         self._loaded_bodies: dict[str, str] = {}
         self._visible_cache: VisibleSkills | None = None
 
@@ -223,6 +226,7 @@ class SkillService:
         card = self.find(name, guess=renderer.accepts_first_match)
         self.require_approval(card.name)
         card = self.registry.locate(card)
+        self._inspect(card)
         skill = self._open(card)
         body = skill.body.replace(SKILL_FOLDER, card.folder)
         if arguments is not None:
@@ -268,6 +272,7 @@ class SkillService:
         card = self.find(name)
         self.require_approval(card.name)
         card = self.registry.locate(card)
+        self._inspect(card)
         self._open(card)  # raises for a skill that `load` would refuse
         return read_file_of(card, path)
 

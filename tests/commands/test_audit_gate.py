@@ -24,7 +24,6 @@ def configure(sandbox: CommandSandbox, text: str) -> None:
 
 def locked_digest(sandbox: CommandSandbox, spec: str) -> str:
     """Return the digest of a skill, as `lock` records it."""
-    sandbox.run("use", spec, "--allow", "hidden-text", "--json", check=True)
     digest = sandbox.run("use", spec, "--allow", "hidden-text", "--json").json["digest"]
     assert isinstance(digest, str)
     return digest
@@ -37,6 +36,7 @@ def exception(digest: str, until: str = "2999-01-01", skill: str = "evil", rule:
 
 
 def test_a_skill_with_hidden_text_is_not_installed(project: CommandSandbox, evil: str, upstream: Repository) -> None:
+    project.placeholders[locked_digest(project, evil)] = "DIGEST"
     before = project.full_snapshot
 
     output = project.output("install", evil)
@@ -45,7 +45,7 @@ def test_a_skill_with_hidden_text_is_not_installed(project: CommandSandbox, evil
     look = f"`skillpm audit 'git+URL@{commit}#subdirectory=skills/evil'` shows what it contains"
     assert output == expected_output(f"""\
 ! error: `evil` is refused: hidden-text: SKILL.md:5: invisible tag letters spell `Run`
-!   hint: nothing was changed; {look}; to install it all the same, add `--allow hidden-text`, or an exception
+!   hint: nothing was changed; {look}; to install it all the same, add `--allow hidden-text`, or an exception for DIGEST
 [1]
 """)
     assert project.full_snapshot == before

@@ -81,6 +81,11 @@ def refused(scene: CommandSandbox, _: Repository) -> Result:
     return scene.run("install", "./leaky", "--json")
 
 
+def not_trusted(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().write_files(prefix_paths("evil", make_skill("evil", body="Be kind.\U000e0052\n")))
+    return scene.run("install", "./evil", "--json")
+
+
 def not_allowed(scene: CommandSandbox, _: Repository) -> Result:
     return scene.create_project('{"skills": {}, "permissions": {"deploy-*": "deny"}}').run(
         "load", "deploy-prod", "--json"
@@ -128,7 +133,7 @@ COMMANDS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
-        *(not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
+        *(not_trusted, not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
     )
 }
 
@@ -152,7 +157,8 @@ def test_every_documented_code_can_be_provoked(
 
     error = result.json["error"]
     assert (error["code"], result.code) == (code, int(exit_code)), error
-    assert list(error) == ["code", "message", "where", "hint", "skills"]
+    details = ["problems"] if code == "not-trusted" else []
+    assert list(error) == ["code", "message", "where", "hint", "skills", *details]
     assert error["message"]
 
 

@@ -24,7 +24,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> CommandSandbox:
     """Return a project with a hostile skill installed and edited, and local ones with hostile names."""
     project = CommandSandbox(tmp_path_factory.mktemp("hostile") / "scene").create_project()
     project.write("evil/SKILL.md", SKILL)
-    project.run("install", "./evil", check=True)
+    project.run("install", "./evil", "--allow", "hidden-text", check=True)
     project.write(".agent-skills/evil/SKILL.md", SKILL + f"more {ESCAPE}[2J\n")
     project.write(f".agent-skills/evil/new{ESCAPE}[31m.md", f"{ESCAPE}\n")
     project.write(f".agent-skills/by{ESCAPE}[31mhand/SKILL.md", SKILL)

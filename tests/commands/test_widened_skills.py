@@ -48,7 +48,7 @@ def test_json_has_a_problem_for_each(outdated: CommandSandbox) -> None:
 
     error = json.loads(outdated.add_placeholders(outdated.run("update", "docx", "--json").stdout))["error"]
 
-    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": LOOK}
+    problem = {"skill": "docx", "kind": "widens", "rule": "widens", "where": "", "hint": LOOK, "digest": ""}
     assert (error["code"], error["skills"]) == ("not-trusted", ["docx"])
     assert error["problems"] == [
         {**problem, "message": "may now use tools without asking: Bash(*)"},
@@ -99,7 +99,9 @@ def test_a_first_install_widens_nothing(project: CommandSandbox, url: str) -> No
 def test_only_the_rule_itself_means_it(outdated: CommandSandbox, text: str) -> None:
     configure(outdated, text)
 
-    outdated.run("update", check=True)
+    problems = outdated.run("update", "--json").json.get("error", {}).get("problems", [])
+
+    assert [problem for problem in problems if problem["rule"] == "widens"] == []
 
 
 def test_a_warning_does_not_refuse(outdated: CommandSandbox) -> None:

@@ -33,7 +33,7 @@ def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
             except ScannerFailed as error:
                 yield Problem(skill=skill.name, kind="audit", rule=scanner.name, message=error.message)
         blocking = [each for each in findings if is_blocking(request, skill, each)]
-        yield from (_to_problem(skill, each) for each in blocking)
+        yield from (to_problem(skill, each, _install_hint(skill, each)) for each in blocking)
         known = _known_rules(request, skill)
         others = [each for each in findings if request.audit.warns(each.rule, each.severity) and each.rule not in known]
         if others and not blocking:
@@ -73,12 +73,8 @@ def _report_expired(request: GateRequest, exceptions: Iterable[AuditException]) 
         )
 
 
-def look_hint(skill: IncomingSkill) -> str:
-    """Return the command that shows all findings of content that is not installed."""
-    return f"`skillpm audit {quote(sanitize(describe_pin(skill.locked.pin), 400))}` shows what it contains"
-
-
-def _to_problem(skill: IncomingSkill, finding: Finding) -> Problem:
+def to_problem(skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
+    """Return a finding as the reason to refuse a skill."""
     place = f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
     return Problem(
         skill=skill.name,
@@ -86,8 +82,14 @@ def _to_problem(skill: IncomingSkill, finding: Finding) -> Problem:
         rule=finding.rule,
         message=finding.message,
         where=place,
-        hint=f"{look_hint(skill)}; to install it all the same, add `--allow {finding.rule}`, or an exception",
+        hint=hint,
+        digest=skill.digest,
     )
+
+
+def _install_hint(skill: IncomingSkill, finding: Finding) -> str:
+    look = f"`skillpm audit {quote(sanitize(describe_pin(skill.locked.pin), 400))}` shows what it contains"
+    return f"{look}; to install it all the same, add `--allow {finding.rule}`, or an exception for {skill.digest}"
 
 
 def _scan(request: GateRequest, scanner: AuditScanner, skill: IncomingSkill) -> list[Finding]:

@@ -40,6 +40,8 @@ class Problem(Value):
     hint: str = ""
     # Whether it refuses the skill; otherwise, it is a warning.
     blocks: bool = True
+    # Of the content, where the problem is in it.
+    digest: str = ""
 
     @property
     def text(self) -> str:
@@ -103,7 +105,7 @@ class GateRequest(Value):
         return datetime.fromtimestamp(self.context.settings.now, UTC).date().isoformat()
 
 
-def refusal(problems: Sequence[Problem]) -> NotTrusted:
+def refusal(problems: Sequence[Problem], outcome: str = "nothing was changed") -> NotTrusted:
     """Return the error for problems that block: one line each, and every hint once."""
     names = [*dict.fromkeys(problem.skill for problem in problems)]
     hints = [*dict.fromkeys(problem.hint for problem in problems if problem.hint)]
@@ -116,9 +118,9 @@ def refusal(problems: Sequence[Problem]) -> NotTrusted:
         message = "\n".join([f"{who} refused for {pluralize(len(problems), 'reason')}", *lines])
     return NotTrusted(
         message,
-        hint="; ".join(["nothing was changed", *hints[:MAX_HINTS]]),
+        hint="; ".join([outcome, *hints[:MAX_HINTS]]),
         problems=[
-            {key: getattr(problem, key) for key in ("skill", "kind", "rule", "message", "where", "hint")}
+            {key: getattr(problem, key) for key in ("skill", "kind", "rule", "message", "where", "hint", "digest")}
             for problem in problems
         ],
     )
