@@ -36,6 +36,10 @@ class Settings(Value):
     fsync: bool = True
     link_mode: str = ""
     limits: Limits = Limits()
+    # The policy of the machine, wherever its users have their configuration. Nothing in the environment moves it.
+    machine_policy: str = ""
+    # A further policy, which the environment adds.
+    added_policy: str = ""
     # From the command line or the environment; the manifest and config.toml may set it, too.
     exclude_newer: str = ""
     # Seconds since 1970.
@@ -79,6 +83,8 @@ def read_settings(
         fsync=environ.get("SKILLPM_FSYNC", "1") not in {"0", "false", "no"},
         link_mode=_read_choice(environ, "SKILLPM_LINK_MODE", LINK_MODES),
         limits=_read_limits(environ),
+        machine_policy=_machine_policy(),
+        added_policy=_read_folder(environ, "SKILLPM_POLICY", home),
         exclude_newer=_read_exclude_newer(environ, exclude_newer, clock),
         now=clock,
         environ={key: value for key, value in environ.items() if not key.startswith("GIT_")},
@@ -141,6 +147,15 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
 
         return user_config_dir("skillpm", appauthor=False)
     return os.path.join(_xdg_folder(environ, "XDG_CONFIG_HOME") or os.path.join(home, ".config"), "skillpm")
+
+
+def _machine_policy() -> str:
+    """Return the path of the machine's policy. Variables such as XDG_CONFIG_DIRS must not be able to switch it off."""
+    if sys.platform in {"darwin", "win32"}:
+        from platformdirs import site_config_dir  # noqa: PLC0415
+
+        return os.path.join(site_config_dir("skillpm", appauthor=False), "policy.toml")
+    return "/etc/skillpm/policy.toml"
 
 
 def _cache_dir(environ: Mapping[str, str], home: str) -> str:

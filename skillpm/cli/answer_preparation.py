@@ -25,6 +25,7 @@ from skillpm.installer.stat_cache import clock_tick
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.scope import MANIFEST, Scope, is_workspace_root
 from skillpm.operations.context.scope_permissions import visible_scopes
+from skillpm.operations.context.scope_policy import find_policy_files
 from skillpm.operations.context.scope_settings import read_effective_cutoff, user_config_path
 from skillpm.registry.builder import list_folders
 from skillpm.settings import Settings
@@ -61,7 +62,7 @@ def prepare_sync_answer(call: Invocation, scope: Scope) -> None:
     with suppress(OSError, SkillpmError, CannotPrepare):
         files = read_project_files(scope, call.context)
         is_local = any(_is_local(skill.pin) for skill in files.lockfile.skills.values())
-        if not is_local and not read_effective_cutoff(files.manifest, settings).moment:
+        if not is_local and not read_effective_cutoff(scope, files.manifest, settings).moment:
             _prepare(preparation, call, scope, _find_link_places(scope, settings, files))
 
 
@@ -121,7 +122,12 @@ class Watcher:
     def watch_scope(self, scope: Scope, settings: Settings) -> None:
         """Watch the documents that apply in a scope, its skills directory, and what makes its folder the project."""
         self.watch_file(user_config_path(settings))
-        for each in visible_scopes(scope, settings):
+        scopes = visible_scopes(scope, settings)
+        for file in find_policy_files(scopes, settings):
+            self.watch_file(file.path)
+            if self.stats[file.path] != MISSING:
+                raise CannotPrepare(file.path)  # a policy that was fetched expires
+        for each in scopes:
             self.watch_file(each.manifest)
             self.watch_file(each.lockfile)
         folder = settings.working_directory

@@ -105,6 +105,7 @@ SECTIONS = {
         "registry": "Build or check the registry that loaders read.",
         "cache": "Inspect and clean the cache.",
         "config": "View and change your settings.",
+        "policy": "Explain the policies in effect, and publish your own.",
         "completion": "Generate a shell completion script.",
     },
 }

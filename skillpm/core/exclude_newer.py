@@ -24,10 +24,18 @@ class Cutoff(Value):
     moment: str = ""
     # For messages, after a version: `younger than 7 days`.
     description: str = ""
+    # The policy that requires it, which no option can lift; empty for none.
+    policy: str = ""
 
     def excludes(self, published: str) -> bool:
         """Return whether a publication time is too new. An unknown one, empty, is not."""
         return bool(self.moment) and published > self.moment
+
+    def allow_hint(self, version: str) -> str:
+        """Return how to allow a version that is too new."""
+        if self.policy:
+            return f"{sanitize(self.policy)} requires this age; wait, or ask its owner"
+        return f"if you trust {sanitize(version, 40)}, allow it with `--exclude-newer '0 days'`"
 
 
 NO_CUTOFF = Cutoff()
@@ -70,11 +78,6 @@ def to_utc(timestamp: str) -> str:
 def _format_utc(moment: "datetime") -> str:
     # Not strftime: its `%Y` does not pad years below 1000 on Linux, and these strings are compared.
     return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"
-
-
-def allow_newer_hint(version: str) -> str:
-    """Return how to allow a version that is too new."""
-    return f"if you trust {sanitize(version, 40)}, allow it with `--exclude-newer '0 days'`"
 
 
 def all_yanked_hint(name: str) -> str:

@@ -42,6 +42,8 @@ class Destinations:
         self._named: set[str] = set()
         self._load_urls: Callable[[], Iterable[str]] = tuple
         self._addresses: dict[str, tuple[str, ...]] = {}
+        # Raises `NotTrusted` for a URL that no policy allows; called before each request.
+        self.require_allowed: Callable[[str], None] = lambda _: None
 
     def name(self, *urls: str) -> None:
         """Add the servers of URLs that the user wrote."""

@@ -29,7 +29,7 @@ from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, UrlPin, describe_pin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin, describe_pin
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
@@ -86,6 +86,8 @@ class FetcherDispatcher:
         self.make_index_fetcher = make_index_fetcher
         self.destinations = Destinations()
         self.cooldown = Cooldown()
+        # Raises `NotTrusted` for a source or pin that a policy forbids; a key is empty if the name is not known yet.
+        self.check_places: Callable[[Mapping[Any, Source | Pin]], None] = lambda _: None
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self.known_layers: dict[str, Digest] = {}
         self.open_mirrors: Callable[[], Mirrors | None] = lambda: None
@@ -113,6 +115,7 @@ class FetcherDispatcher:
         self, sources: Mapping[SkillName, Source], *, dated: bool = False
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
         """List the versions of skills that are required by range: from an index, or from the tags of a repository."""
+        self.check_places(sources)
         versions: dict[SkillName, Sequence[AvailableVersion]] = {}
         for kind, names in _group_by_kind(sources).items():
             lister = cast("VersionLister", self._fetcher(kind))  # only sources of such kinds are required by range
@@ -124,6 +127,7 @@ class FetcherDispatcher:
 
     def pin(self, sources: Mapping[SkillName, Source], *, quiet: bool = False) -> dict[SkillName, FetchedSkill]:
         """Resolve sources to pins, and add their content to the store. `quiet` suppresses warnings."""
+        self.check_places(sources)
         skills: dict[SkillName, FetchedSkill] = {}
         for kind, names in _group_by_kind(sources).items():
             for batch in _split_batch(kind, names):
@@ -150,6 +154,7 @@ class FetcherDispatcher:
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Add the content of locked skills to the store; return descriptions of what is missing offline."""
+        self.check_places({name: skill.pin for name, skill in locked.items()})
         missing: list[str] = []
         mismatches: list[DigestMismatch] = []
         if mirrors := self.open_mirrors():
@@ -205,6 +210,7 @@ class FetcherDispatcher:
 
     def list_skills(self, source: PackageSource | OciSource) -> Sequence[AvailableSkill]:
         """List the skills of installed packages, or of a repository in a registry that the user named."""
+        self.check_places({"": source})
         self.name_sources([source])
         fetcher = cast("PackageFetcher | OciFetcher", self._fetcher(KINDS[type(source)]))
         return fetcher.list_available_skills(source)  # type: ignore[arg-type]  # of its own kind
@@ -218,6 +224,7 @@ class FetcherDispatcher:
 
         Returns the source, too, with its kind of ref and the path that a browser URL means.
         """
+        self.check_places({"": source})
         if (source, browser_path) not in self._listings:
             self.name_sources([source])
             fetcher = cast("GitFetcher", self._fetcher("git"))
@@ -262,6 +269,7 @@ class FetcherDispatcher:
 
     def list_index_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL of the user; None if it is not an index."""
+        self.check_places({"": IndexSource(name="", index=url)})
         self.destinations.name(url)
         return cast("IndexQueries", self._fetcher("index")).list_skills(url)
 

@@ -14,6 +14,7 @@ from skillpm.indexes.search.strategies import Catalog
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
+from skillpm.operations.context.scope_policy import check_indexes, load_current_policies
 from skillpm.serving.service import SkillService
 
 MAX_WORKERS = 4
@@ -48,7 +49,9 @@ def open_catalogs(
         raise NotFoundError(f"no index named `{index}` is configured", hint=hint)
     can_write = is_writable(os.path.join(context.settings.cache_dir, "search"))
     catalogs = Catalogs(context.settings, scope.base, context.reporter, can_write_cache=can_write)
-    searched = _open_indexes(catalogs, [each for each in configured if index in {"", each.name}])
+    chosen = [each for each in configured if index in {"", each.name}]
+    check_indexes(load_current_policies(scope, context.settings), [each.url for each in chosen])
+    searched = _open_indexes(catalogs, chosen)
     installed_names = _find_installed_names(scope, service)
     opened = [
         SearchCatalog(

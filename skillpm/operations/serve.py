@@ -5,6 +5,7 @@ the precedence that agent hosts apply.
 """
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
@@ -12,10 +13,17 @@ from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
 from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.operations.context.scope_permissions import (
+    blocked_name_layers,
     combine_rules,
     load_manifest,
     load_serving_settings,
     visible_scopes,
+)
+from skillpm.operations.context.scope_policy import (
+    find_copy_files,
+    find_policy_files,
+    load_policies,
+    require_current,
 )
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.operations.gate.loading import LoadGate
@@ -84,7 +92,8 @@ def make_service(
     """
     scopes = visible_scopes(scope, settings)
     manifests = [each.manifest for each in scopes]
-    files = (user_config_path(settings), *manifests)
+    files = [user_config_path(settings), *manifests]
+    files += [file.path for file in find_policy_files(scopes, settings)]
     # Given skills were checked where they come from.
     inspect = LoadGate(scope, settings, manifests) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
@@ -100,9 +109,16 @@ def make_service(
     elif registry is None:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
         registry = layers[0] if len(layers) == 1 else LayeredRegistry(layers)
-    permits = WatchedPermissions(
-        lambda: (*files, *find_host_files()), lambda: _effective_permissions(scopes, settings, viewer)
+    watched = WatchedPermissions(
+        lambda: (*files, *find_host_files(), *find_copy_files(scopes, settings)),
+        lambda: _effective_permissions(scopes, settings, viewer),
     )
+
+    def permits() -> EffectivePermissions:
+        permissions = watched()
+        require_current(permissions.policies, time.time())
+        return permissions
+
     permits()  # raises for a document that cannot be read, before anything is served
     return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ, inspect=inspect)
 
@@ -118,6 +134,8 @@ def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: 
         rules = rules.replace(host_layers=host_rules.layers)
     else:
         rules = combine_rules(manifests, settings, viewer.profile)
+    policies = load_policies(scopes, settings)
+    rules = rules.replace(layers=(*rules.layers, *blocked_name_layers(policies)))
     disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
     others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(
@@ -126,6 +144,7 @@ def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: 
         disabled_in={each.layout.directory: names for each, names in others},
         priority=tuple(pattern for manifest in manifests for pattern in manifest.priority),
         serving=load_serving_settings(settings),
+        policies=policies,
     )
 
 

@@ -69,6 +69,7 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
     ask = options.ask and cache(options.ask)  # `load` asks again
     service = make_service(scope, context.settings, options.viewer, registry=Registry(), ask=ask)
     (requirement,) = parse_requests(scope, context, request)
+    service.refuse_blocked(requirement.name)
     decision = service.rules.decide(requirement.name)
     if decision.action == "deny":
         raise SkillForbidden(requirement.name, decision)

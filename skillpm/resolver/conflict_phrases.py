@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from skillpm.core.exclude_newer import all_yanked_hint, allow_newer_hint
+from skillpm.core.exclude_newer import all_yanked_hint
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.requirements.declared_dependencies import version_range_of, without_range
@@ -141,7 +141,7 @@ def too_new_hint(name: SkillName, requirements: Sequence[Requirement], candidate
     versions = [
         item.candidate.version for item in _matching_excluded(name, requirements, candidate_set) if item.is_too_new
     ]
-    return allow_newer_hint(versions[0]) if versions else ""
+    return candidate_set.request.cutoff.allow_hint(versions[0]) if versions else ""
 
 
 def alternative_hint(name: SkillName, requirements: Sequence[Requirement], candidate_set: CandidateSet) -> str:

@@ -1,11 +1,15 @@
 """The errors of an agent's request for a skill: not found, ambiguous, forbidden, or not approved."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
 from skillpm.errors import NotAllowedError, NotFoundError
 from skillpm.serving.permissions import Decision
+
+if TYPE_CHECKING:
+    from skillpm.formats.trust.policy import BlockedContent
 
 
 class SkillNotFound(NotFoundError):
@@ -57,6 +61,20 @@ class SkillForbidden(NotAllowedError):
             f"`{sanitize(name, 80)}` is not allowed by permissions",
             where="" if decision.rule is None else decision.rule.where,
             hint="the owner of that rule can change it",
+        )
+        self.name = name
+
+
+class SkillBlocked(NotAllowedError):
+    """A policy blocks a skill, by its name or by the digest of its content."""
+
+    def __init__(self, name: str, blocked: "BlockedContent") -> None:
+        shown = sanitize(name, 80)
+        super().__init__(
+            f"`{shown}` is blocked by policy: {sanitize(blocked.reason)}",
+            where=sanitize(blocked.where, 300),
+            hint="the owner of that policy can change it; `skillpm policy check` lists all skills that it forbids",
+            skills=[name],
         )
         self.name = name
 

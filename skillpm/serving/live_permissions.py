@@ -2,13 +2,20 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.user_config import ServingSettings
+from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.stat_cache import FileStat
 from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
 from skillpm.serving.permissions import Rules
+
+if TYPE_CHECKING:
+    from skillpm.formats.trust.policy import BlockedContent
+    from skillpm.trust.policy import Policies
 
 
 class EffectivePermissions(Value):
@@ -22,11 +29,28 @@ class EffectivePermissions(Value):
     # Names and patterns of the skills that a catalog with a budget keeps longest, the most important first.
     priority: tuple[str, ...] = ()
     serving: ServingSettings = ServingSettings()
+    # None if there is no policy.
+    policies: "Policies | None" = None
+
+    def find_blocked(self, card: Card, *, checks_content: bool = False) -> "BlockedContent | None":
+        """Return what a policy says of a skill that it blocks.
+
+        Catalogs go by the digest that the registry knows. `checks_content`, for a skill that is about to be read, goes
+        by its files: a checkout may bring a registry of its own.
+        """
+        if self.policies is None:
+            return None
+        digest = str(card.entry.get("digest", ""))
+        if self.policies.blocks_digests and (checks_content or not digest):
+            with suppress(OSError):  # opening it reports the reason
+                digest = digest_folder(card.folder)
+        return self.policies.find_blocked((card.name, card.declared), digest)
 
     def hides(self, card: Card) -> bool:
         """Return whether a skill must not be visible."""
         name = card.name
-        return name in self.disabled or name in self.disabled_in.get(card.directory, ()) or self.rules.hides(name)
+        is_disabled = name in self.disabled or name in self.disabled_in.get(card.directory, ())
+        return is_disabled or self.rules.hides(name) or self.find_blocked(card) is not None
 
 
 class WatchedPermissions:

@@ -14,7 +14,13 @@ from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.last_use import read_last_uses, record_last_use
-from skillpm.serving.access_errors import AmbiguousSkillName, ConfirmationRequired, SkillForbidden, SkillNotFound
+from skillpm.serving.access_errors import (
+    AmbiguousSkillName,
+    ConfirmationRequired,
+    SkillBlocked,
+    SkillForbidden,
+    SkillNotFound,
+)
 from skillpm.serving.availability import Environment
 from skillpm.serving.body_modes import MAX_LENGTH, Mode, check_mode
 from skillpm.serving.event_log import log_event
@@ -153,6 +159,7 @@ class SkillService:
         suggestions, for none.
         """
         visible = self._visible_skills
+        self.refuse_blocked(name.strip())
         decision = visible.permissions.rules.decide(name.strip())
         if decision.action == "deny":
             raise SkillForbidden(name.strip(), decision)
@@ -378,7 +385,19 @@ class SkillService:
         if decision.action == "ask" and (self._ask is None or not self._ask(name)):
             raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
 
+    def refuse_blocked(self, name: str) -> None:
+        """Raise `SkillBlocked` if a policy blocks a name, or the content of the skill with this name."""
+        permissions = self._get_permissions()
+        if permissions.policies is None:
+            return
+        card = self.registry.snapshot.cards.get(name)
+        blocked = permissions.policies.find_blocked([name], "") if card is None else permissions.find_blocked(card)
+        if blocked is not None:
+            raise SkillBlocked(name, blocked)
+
     def _open(self, card: Card) -> "Skill":
+        if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
+            raise SkillBlocked(card.name, blocked)
         try:
             return self.registry.read(card)
         except SkillpmError as error:

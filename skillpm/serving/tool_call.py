@@ -8,6 +8,7 @@ from skillpm.errors import SkillpmError
 from skillpm.serving.access_errors import (
     AmbiguousSkillName,
     ConfirmationRequired,
+    SkillBlocked,
     SkillFileNotFound,
     SkillForbidden,
     SkillNotFound,
@@ -39,7 +40,7 @@ def answer_call(service: "SkillService", arguments: object) -> ToolResult:
         return _failure(style, style.file_not_found_message(error.name, error.path, error.similar))
     except SkillNotFound as error:
         return _failure(style, style.not_found_message(error.name, error.similar, tuple(service.visible)))
-    except ConfirmationRequired as error:
+    except (ConfirmationRequired, SkillBlocked) as error:
         return _failure(style, f"Error: {error.message}")
     except SkillpmError as error:
         return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")

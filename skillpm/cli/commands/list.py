@@ -20,7 +20,8 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_rules
+from skillpm.operations.context.scope_permissions import load_rules, visible_scopes
+from skillpm.operations.context.scope_policy import load_policies
 from skillpm.operations.inspect.list import (
     ListedSkill,
     Listing,
@@ -28,6 +29,7 @@ from skillpm.operations.inspect.list import (
     display_version,
     filter_denied,
     list_skills,
+    mark_blocked,
     startup_tokens,
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
@@ -63,14 +65,15 @@ def command(
             raise UsageError("--agent needs --tokens", hint="`skillpm discover --agent ID` lists what a host sees")
         _print_host_listing(call, agent)
         return
-    listing = list_skills(scope)
+    settings = call.context.settings
+    listing = mark_blocked(list_skills(scope), load_policies(visible_scopes(scope, settings), settings))
     if groups:
         from skillpm.operations.pipeline.groups import group_skills  # noqa: PLC0415  (imports the resolver)
 
         names = group_skills(read_project_files(scope, call.context), groups)
         listing = listing.replace(skills=tuple(skill for skill in listing.skills if skill.name in names), problems=())
     if paths and not call.console.as_json:
-        shown = listing if include_hidden else filter_denied(listing, load_rules(scope, call.context.settings))[0]
+        shown = listing if include_hidden else filter_denied(listing, load_rules(scope, settings))[0]
         lines = (f"{sanitize(skill.name, 64)}\t{sanitize(skill.path)}/{SKILL_FILE}" for skill in shown.skills)
         call.console.print_raw("\n".join(lines))
         return

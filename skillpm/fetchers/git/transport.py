@@ -74,6 +74,7 @@ def _check_addresses(
     Raises `UnnamedServerError`, and `FetchError` for a redirect into the local network.
     """
     real, host = target.url, host_of(target.url)
+    destinations.require_allowed(real)
     is_named = not target.from_url and (
         destinations.is_named(real) or (real != url and config.rewrites_to(server_of(real)))
     )

@@ -194,6 +194,7 @@ class HttpClient:
 
     def _check_server(self, url: str, from_url: str) -> None:
         """Refuse a server that may not be contacted; `from_url` is the document or redirect that names it, if any."""
+        self.destinations.require_allowed(url)
         host, failure = resolved_host(url), ""
         try:
             if from_url:

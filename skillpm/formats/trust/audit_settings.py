@@ -56,6 +56,8 @@ class AuditSettings(Value):
 
     block: tuple[str, ...] = ("high",)
     warn: tuple[str, ...] = ("high", "medium")
+    # What policies block, which neither an exception nor an option lifts. It is in `block`, too.
+    required: tuple[str, ...] = ()
     # Whose exceptions and reviews apply: of all projects, of none, or of those in these folders. In a checkout they may
     # come from whoever wants their skill installed.
     trust_project: bool | tuple[str, ...] = False

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, all_yanked_hint, allow_newer_hint
+from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, all_yanked_hint
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, filter_versions, matches
@@ -31,7 +31,7 @@ def choose_newest(
         raise NotFoundError(
             f"`{name}`{'' if source.version == ANY else f' {source.version}'}: no version is old enough: "
             f"{too_new[0]} is {cutoff.description} (exclude-newer)",
-            hint=allow_newer_hint(too_new[0]),
+            hint=cutoff.allow_hint(too_new[0]),
         )
     yanked = [item for item in releases if matches(source.version, item.version)]
     index = f"the index {releases[0].index.name}" if releases else "the index"

@@ -6,6 +6,7 @@ from skillpm.files import is_below
 from skillpm.formats.trust.audit_settings import AuditSettings, read_audit_settings
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_permissions import load_manifest
+from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.settings import Settings
 
@@ -17,6 +18,11 @@ def load_audit_settings(scope: Scope, settings: Settings) -> AuditSettings:
     `DocumentError` for an invalid document.
     """
     audit = read_audit_settings(read_user_setting(settings, "audit"))
+    policies = load_scope_policies(scope, settings)
+    if policies is not None:
+        block = tuple(dict.fromkeys([*audit.block, *policies.audit_block]))
+        trust_project = audit.trust_project if policies.trust_project else False
+        audit = audit.replace(block=block, required=policies.audit_block, trust_project=trust_project)
     is_trusted = trusts_project(audit, scope, settings)
     for each in (scope, workspace_scope(scope, settings)) if scope.member else (scope,):
         if (added := load_manifest(each).audit) is not None:

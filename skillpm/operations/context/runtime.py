@@ -86,6 +86,8 @@ class Context:
         self.settings = settings
         self.reporter = reporter or Recorder()
         self.fetchers: dict[str, FetcherDispatcher] = {}
+        # Whether published policies were refreshed, or that was tried.
+        self.is_policy_refreshed = False
         self._temporary = TemporaryCache(settings.cache_dir, self.reporter.warn)
         self._store: Store | None = None
 

@@ -1,7 +1,7 @@
 """The fetchers of a scope."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,13 @@ from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normal
 from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_policy import (
+    check_indexes,
+    check_places,
+    check_request,
+    has_published_policy,
+    load_current_policies,
+)
 from skillpm.operations.context.scope_settings import read_effective_cutoff, read_replacement_of, read_user_setting
 from skillpm.settings import Settings
 
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.indexes.client.index import Index
     from skillpm.indexes.publish.verification import IndexProblem
+    from skillpm.trust.policy import Policies
 
 
 def configured_indexes(scope: Scope, settings: Settings) -> tuple[ConfiguredIndex, ...]:
@@ -81,15 +89,30 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
     if base not in context.fetchers:
         settings = context.settings.replace(scope_flag=scope.flag)
 
+        @cache
+        def load_policies() -> "Policies | None":
+            if has_published_policy(scope, settings):
+                from skillpm.operations.policy.refresh import refresh_due_policies  # noqa: PLC0415  (few users have any)
+
+                refresh_due_policies(scope, context)
+            return load_current_policies(scope, settings)
+
         def make_index_fetcher(destinations: Destinations) -> "IndexQueries":
             from skillpm.indexes.client.index_fetcher import IndexFetcher  # noqa: PLC0415  (imports all that reads skills)
 
-            indexes = partial(configured_indexes, scope, settings)
-            return IndexFetcher(fetchers.origin_settings, base, context.store, context.reporter, indexes, destinations)
+            def load_indexes() -> Sequence[ConfiguredIndex]:
+                indexes = configured_indexes(scope, settings)
+                check_indexes(load_policies(), [index.url for index in indexes])
+                return indexes
+
+            settings_of_origin = fetchers.origin_settings
+            return IndexFetcher(settings_of_origin, base, context.store, context.reporter, load_indexes, destinations)
 
         fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
+        fetchers.check_places = lambda places: check_places(load_policies(), places)
+        fetchers.destinations.require_allowed = lambda url: check_request(load_policies(), url)
         fetchers.cooldown.find_cutoff = partial(_read_cutoff, scope, settings)
         fetchers.destinations.name_later(partial(_read_index_urls, scope, settings))
         fetchers.open_mirrors = cache(partial(_open_mirrors, settings, context))
@@ -112,7 +135,7 @@ def _read_cutoff(scope: Scope, settings: Settings) -> Cutoff:
         manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
     except DocumentError:  # while `import` runs, skills.json may be that of another tool
         manifest = Manifest(file=scope.manifest)
-    return read_effective_cutoff(manifest, settings)
+    return read_effective_cutoff(scope, manifest, settings)
 
 
 def _read_index_urls(scope: Scope, settings: Settings) -> list[str]:

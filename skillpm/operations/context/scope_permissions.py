@@ -1,6 +1,7 @@
 """The permission rules of a scope: those of the manifest and of the user's configuration."""
 
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import parse_toml
 from skillpm.core.text import sanitize
@@ -8,11 +9,15 @@ from skillpm.files import read_text
 from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.formats.user_config import ServingSettings, read_serving
 from skillpm.operations.context.scope import Scope, enclosing_projects, user_scope
+from skillpm.operations.context.scope_policy import load_policies
 from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.permission_files import parse_config_rules, parse_enabled_rule, parse_manifest_rules
-from skillpm.serving.permissions import Rules
+from skillpm.serving.permissions import Layer, Rule, Rules
 from skillpm.settings import Settings
+
+if TYPE_CHECKING:
+    from skillpm.trust.policy import Policies
 
 
 def load_manifest(scope: Scope) -> Manifest:
@@ -23,7 +28,15 @@ def load_manifest(scope: Scope) -> Manifest:
 
 def load_rules(scope: Scope, settings: Settings) -> Rules:
     """Return the rules of a scope, without those of any profile."""
-    return combine_rules([load_manifest(each) for each in visible_scopes(scope, settings)], settings)
+    scopes = visible_scopes(scope, settings)
+    rules = combine_rules([load_manifest(each) for each in scopes], settings)
+    return rules.replace(layers=(*rules.layers, *blocked_name_layers(load_policies(scopes, settings))))
+
+
+def blocked_name_layers(policies: "Policies | None") -> Iterable[Layer]:
+    """Return the names that policies block as rules: a layer each, since a policy may name the same skill twice."""
+    blocked = () if policies is None else (each for layer in policies.layers for each in layer.blocked if each.name)
+    return ((Rule(pattern=each.name, action="deny", where=each.where),) for each in blocked)
 
 
 def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:

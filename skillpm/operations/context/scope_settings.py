@@ -9,6 +9,8 @@ from skillpm.errors import DocumentError, UsageError
 from skillpm.files import read_text
 from skillpm.formats.edit_policy import EditPolicy, read_edit_policy
 from skillpm.formats.manifest import Manifest, read_link_mode
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,11 +34,28 @@ def read_user_setting(settings: Settings, key: str) -> JsonNode | None:
     return None if text is None or key not in text else parse_toml(text, file).get(key)
 
 
-def read_effective_cutoff(manifest: Manifest, settings: Settings) -> Cutoff:
-    """Return the `exclude-newer` cutoff of a scope. Raises `DocumentError` with file and key of an invalid value."""
+def read_effective_cutoff(scope: Scope, manifest: Manifest, settings: Settings) -> Cutoff:
+    """Return the cutoff of a scope: that of `exclude-newer`, or the minimum age of a policy if that is stricter.
+
+    Raises `DocumentError` with file and key of an invalid value.
+    """
     if settings.exclude_newer:
-        return parse_cutoff(settings.exclude_newer, settings.now)
-    return find_strictest_cutoff(manifest, settings)[1]
+        chosen = parse_cutoff(settings.exclude_newer, settings.now)
+    else:
+        chosen = find_strictest_cutoff(manifest, settings)[1]
+    required = _find_required_cutoff(scope, settings)
+    is_stricter = required.moment and (not chosen.moment or required.moment < chosen.moment)
+    return required if is_stricter else chosen
+
+
+def _find_required_cutoff(scope: Scope, settings: Settings) -> Cutoff:
+    """Return the strictest minimum age that policies require."""
+    policies = load_scope_policies(scope, settings)
+    cutoffs = [
+        parse_cutoff(age, settings.now, where=where, error_type=DocumentError).replace(policy=where)
+        for age, where in (() if policies is None else policies.min_ages)
+    ]
+    return min((each for each in cutoffs if each.moment), key=lambda each: each.moment, default=NO_CUTOFF)
 
 
 def find_strictest_cutoff(manifest: Manifest, settings: Settings) -> tuple[JsonNode | None, Cutoff]:

@@ -24,6 +24,7 @@ from skillpm.registry.builder import list_folders
 
 MAX_NAMES = 12
 STATE_TEXTS = {"not-locked": "is not locked", "other-version": "is another version", "broken-link": "has a broken link"}
+STATE_TEXTS |= {"blocked": "is blocked by policy"}
 
 
 def check_directory(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
@@ -146,6 +147,8 @@ def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
             hint = f"run `skillpm doctor --fix{scope.flag}`"
             if skill.state == "modified":
                 hint = f"run `skillpm diff {skill.name}{scope.flag}`, then {force}"
+            elif skill.state == "blocked":
+                hint = f"run `skillpm uninstall {skill.name}{scope.flag}`"
             elif skill.detail.endswith(LINK_REPLACED):
                 hint = f"move it away, or run `skillpm sync{scope.flag} --force` to back it up"
             yield Diagnostic(

@@ -9,7 +9,7 @@ from skillpm.core.suggestions import list_some, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError
 from skillpm.formats.pin import describe_pin
-from skillpm.formats.trust.audit_settings import ALL_RULES, WIDENS, AuditException, AuditScanner
+from skillpm.formats.trust.audit_settings import ALL_RULES, WIDENS, AuditException, AuditScanner, names_rule
 from skillpm.formats.trust.sarif import ScannerFinding
 from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
 from skillpm.operations.audit.verdicts import read_or_audit
@@ -53,6 +53,8 @@ def check_rule_names(request: GateRequest) -> None:
 
 def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) -> bool:
     """Return whether a finding refuses a skill: a rule blocks it, and nobody has made an exception."""
+    if names_rule(request.audit.required, finding.rule, finding.severity):
+        return True  # a policy blocks it
     is_blocked = request.audit.blocks(finding.rule, finding.severity)
     return is_blocked and finding.rule not in request.options.allow and not is_excepted(request, skill, finding.rule)
 

@@ -15,11 +15,12 @@ REVIEW_DIGEST_LENGTH = 23
 
 def find_widened(request: GateRequest) -> Iterator[Problem]:
     """Yield the skills that may do more than what is installed, where `widens` blocks or warns."""
-    is_blocked = request.audit.blocks(WIDENS, "") and WIDENS not in request.options.allow
+    is_required = WIDENS in request.audit.required
+    is_blocked = is_required or (request.audit.blocks(WIDENS, "") and WIDENS not in request.options.allow)
     for skill in request.incoming if is_blocked or request.audit.warns(WIDENS, "") else ():
         if skill.old is None or skill.old.digest == skill.digest or is_reviewed(request, skill):
             continue
-        blocks = is_blocked and not is_excepted(request, skill, WIDENS)
+        blocks = is_required or (is_blocked and not is_excepted(request, skill, WIDENS))
         look = request.scope.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
         hint = f"`{look}` shows what changed; to accept it, add `--approve` to that, or `--allow {WIDENS}` to this"
         if skill.before is None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SKILL_FILE, SkillName
@@ -26,7 +26,10 @@ from skillpm.registry.build_state import BuildResult, PriorState
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
 from skillpm.serving.permissions import Rules
 
-State = Literal["installed", "locked", "not-locked", "modified", "missing", "unmanaged", "disabled"]
+if TYPE_CHECKING:
+    from skillpm.trust.policy import Policies
+
+State = Literal["installed", "locked", "not-locked", "modified", "missing", "unmanaged", "disabled", "blocked"]
 
 
 class ListedSkill(NamedTuple):
@@ -227,11 +230,30 @@ def _state(name: str, view: ReadView, installed: InstalledSkill, built: BuildRes
     return "modified" if is_edited else "installed"
 
 
+def mark_blocked(listing: Listing, policies: "Policies | None") -> Listing:
+    """Return the list with the state `blocked` for each skill that a policy blocks by name or by content."""
+    if policies is None or not any(layer.blocked for layer in policies.layers):
+        return listing
+    return listing.replace(
+        skills=tuple(
+            skill._replace(state="blocked") if _is_blocked(skill, policies) else skill for skill in listing.skills
+        )
+    )
+
+
+def _is_blocked(skill: ListedSkill, policies: "Policies") -> bool:
+    digest = "" if skill.state in {"modified", "disabled"} else skill.digest
+    if not digest and policies.blocks_digests:
+        with suppress(OSError):
+            digest = digest_folder(skill.path)
+    return policies.find_blocked([skill.name, skill.entry.get("declaredName", "")], digest) is not None
+
+
 def filter_denied(listing: Listing, rules: Rules) -> tuple[Listing, int]:
     """Return the list without the skills that permissions hide, and the number of hidden skills."""
     if not rules.layers:
         return listing, 0
-    skills = tuple(skill for skill in listing.skills if not rules.hides(skill.name))
+    skills = tuple(skill for skill in listing.skills if skill.state == "blocked" or not rules.hides(skill.name))
     problems = tuple(problem for problem in listing.problems if not rules.hides(problem.partition("/")[0]))
     return listing.replace(skills=skills, problems=problems), len(listing.skills) - len(skills)
 

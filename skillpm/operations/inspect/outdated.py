@@ -135,7 +135,7 @@ def _check_outdated(
     fetchers = make_fetchers(scope, context).with_locked(locked.skills)
     upgrade = resolve_upgrade(scope, files, fetchers, names)
     updated = upgrade.lockfile
-    cutoff = read_effective_cutoff(files.manifest, context.settings)
+    cutoff = read_effective_cutoff(scope, files.manifest, context.settings)
     constraints = {name: each for name, each in collect_constraints(files, updated).items() if name in names}
     versions = fetch_versions(constraints, locked.skills, fetchers, with_dates=bool(cutoff.moment))
     heads = _find_newer_heads(constraints, locked, fetchers)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
@@ -20,12 +20,17 @@ from skillpm.operations.context.project_files import read_project_files, require
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.operations.pipeline.local_skills import wrong_target_message
 
+if TYPE_CHECKING:
+    from skillpm.trust.policy import Policies
+
 LINK_REPLACED = "no longer links to it"
-State = Literal["ok", "modified", "missing", "not-locked", "other-version", "link", "broken-link", "signature"]
+Difference = Literal["modified", "missing", "not-locked", "other-version", "broken-link", "signature", "blocked"]
+State = Literal["ok", "link"] | Difference
 
 
 class VerifiedSkill(Value):
@@ -54,7 +59,7 @@ class VerifyReport(Value):
 def verify(scope: Scope, context: Context) -> VerifyReport:
     """Verify every skill in the lockfile and in the receipt."""
     require_project_manifest(scope, context.settings)
-    files = read_project_files(scope, context)
+    files, policies = read_project_files(scope, context), load_scope_policies(scope, context.settings)
 
     def compare(view: ReadView) -> tuple[VerifyReport, bool]:
         receipt = view.read_receipt()
@@ -73,6 +78,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
         skills = [_verify_signature(skill, view, (scope, context), locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
+        skills = [_verify_policy(skill, policies, locked) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
         local = sorted({name for links in receipt.links.values() for name in links} - {*names})
         linked = [_verify_links(VerifiedSkill(name=name, state="ok"), scope, context, receipt) for name in local]
@@ -181,6 +187,17 @@ def read_installed(folder: str, installed: InstalledSkill) -> FileTree:
         for path in sorted(installed.files, key=str.encode)
     ]
     return FileTree(files=tuple(entries))
+
+
+def _verify_policy(
+    skill: VerifiedSkill, policies: "Policies | None", locked: Mapping[SkillName, LockedSkill]
+) -> VerifiedSkill:
+    """Report a skill that a policy blocks."""
+    if policies is None or skill.state not in {"ok", "link"}:
+        return skill
+    digest = locked[skill.name].digest if skill.name in locked else None
+    detail = policies.describe_blocked([skill.name], digest or "")
+    return skill.replace(state="blocked", detail=detail) if detail else skill
 
 
 def _verify_links(skill: VerifiedSkill, scope: Scope, context: Context, receipt: Receipt) -> VerifiedSkill:

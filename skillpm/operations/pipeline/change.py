@@ -24,6 +24,7 @@ from skillpm.operations.context.project_files import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_policy import has_published_policy
 from skillpm.operations.context.scope_settings import read_edit_policies
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
@@ -147,6 +148,7 @@ def change(
     while skills are fetched, it plans once more; what was fetched is in the store by then.
     """
     require_project_manifest(scope, context.settings)
+    refresh_policies(scope, context)
     if not options.dry_run and has_leftovers(scope.layout):
         from skillpm.operations.context.scope_lock import clean_up_after_crash  # noqa: PLC0415  (only after a crash)
 
@@ -175,6 +177,14 @@ def change(
             result = change_result(scope, context, options, plan)
             return result.replace(notes=(*result.notes, COMMITTED_SKILLS.format(scope.layout.directory)))
     return change_result(scope, context, options, plan)
+
+
+def refresh_policies(scope: Scope, context: Context) -> None:
+    """Fetch the published policies whose interval is over."""
+    if has_published_policy(scope, context.settings):
+        from skillpm.operations.policy.refresh import refresh_due_policies  # noqa: PLC0415  (few users have any)
+
+        refresh_due_policies(scope, context)
 
 
 def has_committed_skills(plan: InstallPlan) -> bool:

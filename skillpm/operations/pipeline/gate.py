@@ -10,6 +10,7 @@ from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.gate.audited import find_audit_problems
+from skillpm.operations.gate.policy_rules import find_forbidden
 from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem, refusal
 from skillpm.operations.gate.signatures import find_bad_signatures
 from skillpm.operations.gate.widened import find_widened
@@ -18,7 +19,7 @@ from skillpm.operations.pipeline.plan import GateOptions
 Check = Callable[[GateRequest], Iterable[Problem]]
 
 # In the order in which their problems are reported.
-CHECKS: tuple[Check, ...] = (find_bad_signatures, find_audit_problems, find_widened)
+CHECKS: tuple[Check, ...] = (find_forbidden, find_bad_signatures, find_audit_problems, find_widened)
 
 
 def check_incoming(scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: GateOptions) -> None:

@@ -91,7 +91,7 @@ def resolve_lockfile(
     if lock_policy.locked and (reasons := find_lock_conflicts(files)):
         raise _outdated_error(scope, reasons, lock_policy)
     held = _find_held_folders(files, fetchers, selected, allow_missing=not lock_policy.locked)
-    cutoff = read_effective_cutoff(files.manifest, fetchers.settings)
+    cutoff = read_effective_cutoff(scope, files.manifest, fetchers.settings)
     upgrade = {*upgrade}
 
     def resolve_with(upgrade: Collection[SkillName]) -> Resolution:

@@ -21,6 +21,7 @@ from skillpm.installer.links.state import record_created_folders
 from skillpm.installer.stat_cache import StatCache, read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.operations.pipeline.blockers import apply_link_plan, check_keep_names, is_unmanaged
 from skillpm.operations.pipeline.local_skills import (
     LocalSkills,
@@ -226,9 +227,13 @@ def plan_install(
     check_keep_names(scope, options.keep, {*disk, *local.versions})
     actions = (*actions, *local.make_actions({action.name for action in actions}))
     copies = local.digest_copies(layout, receipt, are_all_copied=LinkKinds.read(scope, settings, files).has_copies)
+    names = {action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided
+    blocked = _find_blocked(scope, settings, {*names, *local.versions}, lockfile, registry.listed)
+    incoming = {action.name for action in actions if action.verb in {"add", "update"}}
+    blocked_messages = [blocked[name] for name in blocked if name not in incoming]  # the gate refuses the others
     visible = VisibleSkills(
-        installed={action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided,
-        local={name: copies.get(name) for name in local.versions},
+        installed=names - blocked.keys(),
+        local={name: copies.get(name) for name in local.versions if name not in blocked},
     )
     links = plan_skill_links(scope, settings, files.replace(lockfile=lockfile), receipt, visible, options)
     actions = apply_link_plan(actions, links, options)
@@ -247,8 +252,24 @@ def plan_install(
         allows_marks=options.allows_marks,
         unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, whole, (receipt, after), registry),
-        warnings=(*registry.warnings, *invalid_names, *links.warnings),
+        warnings=(*registry.warnings, *invalid_names, *links.warnings, *blocked_messages),
     )
+
+
+def _find_blocked(
+    scope: Scope, settings: Settings, names: AbstractSet[SkillName], lockfile: Lockfile, listed: BuildResult
+) -> dict[SkillName, str]:
+    """Return a warning for each skill that a policy blocks: it stays on disk, but no agent gets it."""
+    policies, warnings = load_scope_policies(scope, settings), dict[SkillName, str]()
+    if policies is None:
+        return warnings
+    for name in sorted(names):
+        locked, declared = lockfile.skills.get(name), listed.entries.get(name, {}).get("declaredName", "")
+        digest = "" if locked is None else locked.digest or ""
+        if problem := policies.describe_blocked([name, declared], digest):
+            remedy = f"no agent gets it, and `{scope.command('uninstall', name)}` removes it"
+            warnings[name] = f"`{name}` is blocked by policy: {problem}; {remedy}"
+    return warnings
 
 
 def _plan_documents(

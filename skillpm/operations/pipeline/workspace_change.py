@@ -37,6 +37,7 @@ from skillpm.operations.pipeline.change import (
     change_result,
     has_committed_skills,
     plan_scope,
+    refresh_policies,
     resolve_changed_lockfile,
 )
 from skillpm.operations.pipeline.executor import execute
@@ -75,6 +76,7 @@ def change_workspace(
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]] = lambda _: (),
 ) -> ChangeResult:
     """Resolve, plan and execute for the root and all members. As `change`, this plans first without the locks."""
+    refresh_policies(scope, context)
     files = read_project_files(scope, context)
     scopes = _find_scopes(scope, context, files)
     if not options.dry_run:

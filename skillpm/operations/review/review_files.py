@@ -9,7 +9,6 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, OfflineError, RefusedError
 from skillpm.files import read_regular_file, read_text, translate_os_errors, write_document
-from skillpm.formats.trust.audit_settings import read_audit_settings
 from skillpm.formats.trust.reviews import (
     REVIEWS_FILE,
     Review,
@@ -18,11 +17,10 @@ from skillpm.formats.trust.reviews import (
     read_review_file,
     write_review_file,
 )
-from skillpm.operations.context.audit_settings import trusts_project
+from skillpm.operations.context.audit_settings import load_audit_settings, trusts_project
 from skillpm.operations.context.project_files import retry_if_changed
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_settings import read_user_setting
 
 MAX_SIZE = 5_000_000
 
@@ -60,7 +58,7 @@ def load_reviews(scope: Scope, context: Context) -> ScopeReviews:
     settings = context.settings
     own = _read_file(os.path.join(settings.config_dir, REVIEWS_FILE))
     project = own if scope.kind == "user" else _read_file(reviews_path(scope))
-    is_trusted = trusts_project(read_audit_settings(read_user_setting(settings, "audit")), scope, settings)
+    is_trusted = trusts_project(load_audit_settings(scope, settings), scope, settings)
     imports = (*own.imports, *(project.imports if is_trusted else ()))
     imported = [
         review

@@ -1,0 +1,46 @@
+"""The copy of a policy that was fetched from a URL, as it is kept in the user's configuration folder."""
+
+from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError
+from skillpm.formats.trust.policy import FetchedPolicy, Policy, read_policy
+
+FORMAT = 1
+
+
+class PolicyCopy(Value):
+    """A published policy, its text, and when it was last fetched, in seconds since 1970."""
+
+    policy: Policy
+    text: str
+    fetched: float
+
+
+def read_published_policy(text: str, url: str) -> Policy:
+    """Parse a policy that was fetched. Raises `DocumentError` for one without a date, or that names another URL."""
+    policy = read_policy(text, url)
+    if not policy.issued:
+        raise DocumentError("`issued` is missing: an older policy could not be told from a newer one", where=url)
+    if policy.fetch is not None:
+        raise DocumentError("a published policy cannot decide where policies are fetched", where=policy.locate("fetch"))
+    return policy
+
+
+def read_policy_copy(text: str, file: str, fetch: FetchedPolicy) -> PolicyCopy:
+    """Parse a copy. Raises `DocumentError`, also for that of another URL or key."""
+    top = parse_json(text, file)
+    top.check_format("version", FORMAT)
+    top.check_keys("version", "url", "key", "fetched", "policy")
+    for key, expected in (("url", fetch.url), ("key", fetch.key)):
+        if top.require(key).text() != expected:
+            top.require(key).raise_expected(expected)
+    policy = top.require("policy").text()
+    return PolicyCopy(
+        policy=read_published_policy(policy, fetch.url), text=policy, fetched=float(top.require("fetched").number())
+    )
+
+
+def write_policy_copy(copy: PolicyCopy, fetch: FetchedPolicy) -> str:
+    """Return the text of a copy."""
+    value = {"version": FORMAT, "url": fetch.url, "key": fetch.key, "fetched": int(copy.fetched), "policy": copy.text}
+    return dump_json(value)

@@ -1,0 +1,229 @@
+"""`policy.toml` and `skills.policy.toml`: rules of a machine, a user or a project for the skills used there."""
+
+import posixpath
+from collections.abc import Mapping
+from functools import lru_cache
+
+from skillpm.core.decoder import JsonNode, parse_toml
+from skillpm.core.exclude_newer import AGE, to_utc
+from skillpm.core.git_syntax import is_insecure
+from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import HIDDEN
+from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.formats.trust.audit_settings import read_rules
+
+FORMAT = 1
+# Of a policy, in bytes; a list of ten thousand blocked digests has 1.5 MB.
+MAX_POLICY_SIZE = 5_000_000
+MAX_PATTERN_LENGTH = 500
+MAX_WILDCARDS = 6
+TABLES = ("sources", "indexes", "oci", "require", "licenses", "limits", "audit", "blocked", "fetch")
+DURATION = lazy_pattern(r"([0-9]{1,6})\s*(s|seconds?|m|minutes?|h|hours?|d|days?|w|weeks?)")
+UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+SIZE = lazy_pattern(r"([0-9]{1,9})\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)")
+UNIT_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+KEY = lazy_pattern(r"ed25519:[A-Za-z0-9+/]{43}=")
+# The kinds of sources without a host, which a pattern of [sources] names by these words.
+SOURCE_WORDS = ("bundled", "path", "env", "npm")
+
+
+class BlockedContent(Value):
+    """One `[[blocked]]` table: skills that must not be used, by the digest of their content or by name."""
+
+    # `file: blocked.0`, for messages.
+    where: str
+    reason: str
+    # One of the two is empty. The name may have `*`.
+    digest: str = ""
+    name: str = ""
+
+
+class FetchedPolicy(Value):
+    """The table `[fetch]`: where a signed policy is published, and how old the copy here may become, in seconds."""
+
+    url: str
+    # `ed25519:` and the public key in base64.
+    key: str
+    refresh: int = 900
+    max_age: int = 604_800
+
+
+class Policy(Value):
+    """One policy. None stands for a list that is absent, which restricts nothing."""
+
+    # The file, or the URL that it was fetched from; messages begin with it.
+    origin: str
+    sources: tuple[str, ...] | None = None
+    indexes: tuple[str, ...] | None = None
+    oci: tuple[str, ...] | None = None
+    # Pattern of sources -> the root or key that must have signed their skills.
+    signers: Mapping[str, str] = EMPTY_MAPPING
+    reviews: int = 0
+    # An age such as `7 days`.
+    min_age: str = ""
+    licenses: tuple[str, ...] | None = None
+    executables: bool = True
+    # In bytes; 0 for no limit.
+    max_size: int = 0
+    # Rules of `audit` whose findings block.
+    audit_block: tuple[str, ...] = ()
+    trust_project: bool = True
+    blocked: tuple[BlockedContent, ...] = ()
+    fetch: FetchedPolicy | None = None
+    # When a published policy was issued, in UTC; empty for one that is not.
+    issued: str = ""
+
+    def locate_file(self, path: str) -> str:
+        """Return the path of a file that the policy names, which is relative to the policy's folder."""
+        return path if path.startswith("/") else posixpath.join(posixpath.dirname(self.origin), path)
+
+    def locate(self, key: str) -> str:
+        """Return `file: key`, for messages."""
+        return f"{self.origin}: {key}"
+
+
+@lru_cache(maxsize=16)
+def read_policy(text: str, file: str) -> Policy:
+    """Parse a policy. An unknown key is an error: it may be a rule that this version does not enforce."""
+    top = parse_toml(text, file)
+    top.check_format("version", FORMAT)
+    top.check_keys("version", "issued", *TABLES)
+    require, limits, audit = (_read_table(top, key) for key in ("require", "limits", "audit"))
+    require.check_keys("signers", "reviews", "min-age")
+    limits.check_keys("executables", "max-size")
+    audit.check_keys("block", "trust-project")
+    max_size, reviews = limits.get("max-size"), require.get("reviews")
+    blocked = top.get("blocked")
+    return Policy(
+        origin=file,
+        sources=_read_allowed(top, "sources"),
+        indexes=_read_allowed(top, "indexes"),
+        oci=_read_allowed(top, "oci"),
+        signers=_read_signers(require),
+        reviews=0 if reviews is None else _read_positive(reviews),
+        min_age=_read_age(require.get("min-age")),
+        licenses=_read_licenses(top),
+        executables=limits.flag_or("executables", default=True),
+        max_size=0 if max_size is None else _read_size(max_size),
+        audit_block=() if (rules := audit.get("block")) is None else read_rules(rules),
+        trust_project=audit.flag_or("trust-project", default=True),
+        blocked=() if blocked is None else tuple(map(_read_blocked, blocked.elements())),
+        fetch=_read_fetch(top.get("fetch")),
+        issued=_read_issued(top.get("issued")),
+    )
+
+
+def _read_table(top: JsonNode, key: str) -> JsonNode:
+    return top.get(key) or top.with_value({})
+
+
+def _read_allowed(top: JsonNode, key: str) -> tuple[str, ...] | None:
+    """Return the patterns of `allow` in a table; None without such a table."""
+    table = top.get(key)
+    if table is None:
+        return None
+    table.check_keys("allow")
+    words = {"sources": SOURCE_WORDS, "indexes": ("path",), "oci": ()}[key]
+    return tuple(_read_pattern(node, words) for node in table.require("allow").elements())
+
+
+def _read_pattern(node: JsonNode, words: tuple[str, ...] = SOURCE_WORDS) -> str:
+    """Return a pattern of places. Raises `DocumentError` for one that could match nothing, such as `githb`."""
+    text = node.text().strip()
+    is_word = text.partition(":")[0] in words
+    is_address = not text.startswith(("/", ".")) and any(character in text for character in "./*:")
+    if not (is_word or is_address or text == "localhost"):
+        others = f", or one of {', '.join(words)}" if words else ""
+        node.raise_expected(f"a host and a path such as github.com/acme/*{others}")
+    if len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS or HIDDEN.search(text) or " " in text:
+        node.raise_expected(f"a pattern of at most {MAX_PATTERN_LENGTH} characters with at most {MAX_WILDCARDS} `*`")
+    return text
+
+
+def _read_signers(require: JsonNode) -> dict[str, str]:
+    signers = require.get("signers")
+    pairs = () if signers is None else signers.items()
+    return {_read_pattern(node.with_value(pattern)): node.path() for pattern, node in pairs}
+
+
+def _read_positive(node: JsonNode) -> int:
+    return number if (number := node.number()) > 0 else node.raise_expected("a number above 0")
+
+
+def _read_age(node: JsonNode | None) -> str:
+    if node is not None and not AGE.fullmatch(node.text().strip()):
+        node.raise_expected("an age such as 7 days")
+    return "" if node is None else node.text().strip()
+
+
+def _read_licenses(top: JsonNode) -> tuple[str, ...] | None:
+    table = top.get("licenses")
+    if table is None:
+        return None
+    from skillpm.formats.trust.licenses import normalize_license  # noqa: PLC0415  (imports packaging)
+
+    table.check_keys("allow")
+    return tuple(_read_license(node, normalize_license(node.text())) for node in table.require("allow").elements())
+
+
+def _read_license(node: JsonNode, license_id: str) -> str:
+    if not license_id or {"AND", "OR", "("} & {*license_id.replace("(", "( ").split()}:
+        node.raise_expected("an SPDX license identifier such as Apache-2.0")
+    return license_id
+
+
+def _read_size(node: JsonNode) -> int:
+    match = SIZE.fullmatch(node.text().strip())
+    size = 0 if match is None else int(match[1]) * UNIT_BYTES[match[2]]
+    return size or node.raise_expected("a size such as 500 kB or 5 MB")
+
+
+def read_duration(node: JsonNode | None, default: int) -> int:
+    """Return a time such as `15 minutes`, in seconds. Raises `DocumentError`."""
+    if node is None:
+        return default
+    match = DURATION.fullmatch(node.text().strip())
+    seconds = 0 if match is None else int(match[1]) * UNIT_SECONDS[match[2][0]]
+    return seconds or node.raise_expected("a time such as 90 seconds, 15 minutes or 7 days")
+
+
+def _read_blocked(node: JsonNode) -> BlockedContent:
+    node.check_keys("digest", "name", "reason")
+    digest, name = node.get("digest"), node.get("name")
+    if (digest is None) == (name is None):
+        node.raise_expected("either `digest` or `name`")
+    return BlockedContent(
+        where=node.where,
+        reason=node.require("reason").text(),
+        digest="" if digest is None else digest.digest(),
+        name="" if name is None else _read_name_pattern(name),
+    )
+
+
+def _read_name_pattern(node: JsonNode) -> str:
+    text = node.text().strip()
+    if not text or len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS or HIDDEN.search(text):
+        node.raise_expected("the name of a skill, in which `*` stands for any text")
+    return text.casefold()
+
+
+def _read_fetch(node: JsonNode | None) -> FetchedPolicy | None:
+    if node is None:
+        return None
+    node.check_keys("url", "key", "refresh", "max-age")
+    url, key = node.require("url"), node.require("key")
+    if not url.text().startswith(("https://", "http://")) or HIDDEN.search(url.text()) or {*"@?#"} & {*url.text()}:
+        url.raise_expected("an https URL without user info and query")
+    if is_insecure(url.text()):
+        url.raise_expected("an https URL: plain HTTP can be tampered with in transit")
+    if not KEY.fullmatch(key.text()):
+        key.raise_expected("ed25519: and a public key in base64")
+    refresh = read_duration(node.get("refresh"), FetchedPolicy(url="", key="").refresh)
+    max_age = read_duration(node.get("max-age"), FetchedPolicy(url="", key="").max_age)
+    if max_age < refresh:
+        node.require("max-age" if "max-age" in node.value else "refresh").raise_expected("max-age above refresh")
+    return FetchedPolicy(url=url.text(), key=key.text(), refresh=refresh, max_age=max_age)
+
+
+def _read_issued(node: JsonNode | None) -> str:
+    return "" if node is None else to_utc(node.text()) or node.raise_expected("a time such as 2026-01-31T12:00:00Z")

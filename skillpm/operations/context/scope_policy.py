@@ -1,0 +1,198 @@
+"""The policies that apply in a scope: of the machine, the environment, the user and the project, and fetched ones."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from skillpm.core.digest import content_hash
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError, FileError, NotTrusted, SkillpmError
+from skillpm.files import read_text
+from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.settings import Settings
+
+if TYPE_CHECKING:
+    from skillpm.formats.pin import Pin
+    from skillpm.formats.trust.fetched_policy import PolicyCopy
+    from skillpm.formats.trust.policy import FetchedPolicy, Policy
+    from skillpm.requirements.source import Source
+    from skillpm.trust.policy import Policies, PolicyCheck
+
+CHECK_HINT = "`skillpm policy check` explains the policies in effect"
+USER_POLICY, PROJECT_POLICY = "policy.toml", "skills.policy.toml"
+
+
+class PolicyFile(Value):
+    """A place where a policy may be."""
+
+    origin: Literal["machine", "environment", "user", "project"]
+    path: str
+
+
+def find_policy_files(scopes: Sequence[Scope], settings: Settings) -> Iterator[PolicyFile]:
+    """Yield the places of the policies that apply to skills of these scopes; most have none."""
+    if settings.machine_policy:
+        yield PolicyFile(origin="machine", path=settings.machine_policy)
+    if settings.added_policy:
+        yield PolicyFile(origin="environment", path=settings.added_policy)
+    yield PolicyFile(origin="user", path=os.path.join(settings.config_dir, USER_POLICY))
+    projects = [scope for scope in scopes if scope.kind == "project"]
+    folders = dict.fromkeys(folder for scope in projects for folder in (scope.base, scope.root))
+    yield from (PolicyFile(origin="project", path=os.path.join(folder, PROJECT_POLICY)) for folder in folders)
+
+
+def read_policies(scopes: Sequence[Scope], settings: Settings) -> "list[tuple[PolicyFile, Policy]]":
+    """Read the policies that exist. Raises `DocumentError` or `FileError` for one that cannot be enforced.
+
+    Where there is none, this costs an attempt to open each file, and imports nothing.
+    """
+    texts = [(file, _read_policy_text(file)) for file in find_policy_files(scopes, settings)]
+    if all(text is None for _, text in texts):
+        return []
+    from skillpm.formats.trust.policy import read_policy  # noqa: PLC0415  (few users have a policy)
+
+    policies = [(file, read_policy(text, file.path)) for file, text in texts if text is not None]
+    for file, policy in policies:
+        if policy.fetch is not None and file.origin == "project":
+            raise DocumentError(
+                "a project cannot have a policy fetched: a checkout would decide which servers are contacted",
+                where=policy.locate("fetch"),
+                hint="move the table to your own policy.toml, or to that of the machine",
+            )
+    return policies
+
+
+def _read_policy_text(file: PolicyFile) -> str | None:
+    text = read_text(file.path)
+    if text is None and file.origin == "environment":
+        raise FileError("this policy does not exist", where=file.path, hint="SKILLPM_POLICY names it")
+    return text
+
+
+def copy_path(fetch: "FetchedPolicy", settings: Settings) -> str:
+    """Return where the last good copy of a published policy is kept: not in the cache, which may be emptied."""
+    name = content_hash(f"{fetch.url}\n{fetch.key}".encode())[:32]
+    return os.path.join(settings.config_dir, "policies", f"{name}.json")
+
+
+def find_copy_files(scopes: Sequence[Scope], settings: Settings) -> list[str]:
+    """Return where the copies of published policies are; none if a policy cannot be read, which is reported then."""
+    try:
+        policies = read_policies(scopes, settings)
+    except SkillpmError:
+        return []
+    return [copy_path(policy.fetch, settings) for _, policy in policies if policy.fetch is not None]
+
+
+def read_copy(fetch: "FetchedPolicy", settings: Settings) -> "PolicyCopy | None":
+    """Return the last good copy of a published policy; None if there is none.
+
+    Its signature was verified when it was fetched. Raises `DocumentError` for a copy that cannot be read.
+    """
+    from skillpm.formats.trust.fetched_policy import read_policy_copy  # noqa: PLC0415  (as above)
+
+    path = copy_path(fetch, settings)
+    text = read_text(path)
+    return None if text is None else read_policy_copy(text, path, fetch)
+
+
+def load_policies(scopes: Sequence[Scope], settings: Settings) -> "Policies | None":
+    """Return the policies in effect, with those that were fetched; None if there are none. Raises what `read_policies`
+    raises.
+
+    Whether a fetched one is too old is for `require_current` to say.
+    """
+    policies = read_policies(scopes, settings)
+    if not policies:
+        return None
+    from skillpm.trust.policy import Policies  # noqa: PLC0415  (as above)
+
+    layers, expiries = [], []
+    for _, policy in policies:
+        layers.append(policy)
+        if policy.fetch is not None:
+            copy = read_copy(policy.fetch, settings)
+            layers += [] if copy is None else [copy.policy]
+            expiries.append((0.0 if copy is None else copy.fetched + policy.fetch.max_age, policy.fetch, policy))
+    if not expiries:
+        return Policies(layers=tuple(layers))
+    moment, fetch, policy = min(expiries, key=lambda each: each[0])
+    problem = "was never fetched" if not moment else "was not fetched for longer than its max-age"
+    return Policies(
+        layers=tuple(layers),
+        expires=moment or 1.0,
+        expiry=f"the policy {fetch.url} {problem}, so nothing is allowed",
+        expiry_where=policy.locate("fetch"),
+    )
+
+
+def has_published_policy(scope: Scope, settings: Settings) -> bool:
+    """Return whether a policy that applies in a scope is fetched from a URL."""
+    return any(policy.fetch is not None for _, policy in read_policies((scope, user_scope(settings)), settings))
+
+
+def load_scope_policies(scope: Scope, settings: Settings) -> "Policies | None":
+    """Return the policies for a command that changes a scope."""
+    return load_policies((scope, user_scope(settings)), settings)
+
+
+def check_places(policies: "Policies | None", places: "Mapping[Any, Source | Pin]") -> None:
+    """Raise `NotTrusted` if a policy forbids a source or a pin, before a server is contacted for it."""
+    if policies is not None:
+        checks = ((name, check) for name, source in places.items() for check in policies.check_place(source))
+        _refuse([(str(name), check) for name, check in checks if check.problem])
+
+
+def check_indexes(policies: "Policies | None", urls: Sequence[str]) -> None:
+    """Raise `NotTrusted` if a policy forbids one of these indexes, before it is queried."""
+    if policies is not None:
+        from skillpm.trust.places import index_place  # noqa: PLC0415  (as above)
+
+        checks = ((url, check) for url in urls for check in policies.check_address(index_place(url)))
+        problems = [
+            (check.where, f"the index {sanitize(url)} is not allowed") for url, check in checks if check.problem
+        ]
+        for where, problem in problems[:1]:
+            raise NotTrusted(problem, where=where, hint=f"nothing was changed; {CHECK_HINT}")
+
+
+def check_request(policies: "Policies | None", url: str) -> None:
+    """Raise `NotTrusted` if a policy allows no request to a URL: a server may redirect to any other."""
+    if policies is not None and (origin := policies.find_forbidden_request(url)):
+        raise NotTrusted(
+            f"no policy allows requests to {sanitize(url)}", where=origin, hint="nothing was changed; " + CHECK_HINT
+        )
+
+
+def load_current_policies(scope: Scope, settings: Settings) -> "Policies | None":
+    """Return the policies for a command that changes a scope. Raises `NotTrusted` if a fetched one is too old."""
+    policies = load_scope_policies(scope, settings)
+    require_current(policies, settings.now)
+    return policies
+
+
+def _refuse(problems: "Sequence[tuple[str, PolicyCheck]]") -> None:
+    """Raise `NotTrusted` for skills that policies forbid, if there are any."""
+    if not problems:
+        return
+    lines = [f"{f'`{name}`' if name else 'the skill'} {check.problem} ({check.where})" for name, check in problems]
+    message = lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} rules of policies are broken", *lines])
+    error = NotTrusted(
+        message,
+        hint=f"nothing was changed; {CHECK_HINT}",
+        problems=[
+            {"skill": name, "kind": "policy", "rule": check.rule, "message": check.problem, "where": check.where}
+            | {"hint": CHECK_HINT}
+            for name, check in problems
+        ],
+    )
+    error.skills = tuple(name for name in error.skills if name)
+    raise error
+
+
+def require_current(policies: "Policies | None", now: float) -> None:
+    """Raise `NotTrusted` if a fetched policy is missing or too old: what it would forbid is not known."""
+    if policies is not None and policies.expires and now > policies.expires:
+        hint = "run `skillpm policy refresh` when the server is reachable"
+        raise NotTrusted(policies.expiry, where=policies.expiry_where, hint=hint)

@@ -1,0 +1,1 @@
+"""The policies in effect: explain them, refresh published ones, and publish them."""

@@ -1,0 +1,173 @@
+"""Explain the policies in effect: each rule with its origin, and which skills break one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import FileError, NotFoundError, NotTrusted, RefusedError
+from skillpm.fetchers.local import read_skill_folder
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import summarize_pin
+from skillpm.formats.trust.policy import Policy
+from skillpm.installer.layout import load_receipt
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.operations.context.scope_policy import load_scope_policies, read_copy, read_policies, require_current
+from skillpm.operations.gate.policy_rules import check_skill
+from skillpm.operations.gate.problems import IncomingSkill
+from skillpm.operations.install.request import InstallRequest
+from skillpm.operations.install.spec_requirements import parse_requests
+from skillpm.operations.review.review_files import load_reviews
+from skillpm.operations.use import fetch_checked, resolve_apart
+from skillpm.registry.builder import list_folders
+from skillpm.settings import Settings
+from skillpm.trust.policy import Policies, PolicyCheck
+
+
+class ListedPolicy(Value):
+    """A policy in effect, and its rules by key."""
+
+    kind: Literal["machine", "environment", "user", "project", "published"]
+    # The file, or the URL.
+    origin: str
+    rules: dict[str, Any]
+    # Of a published policy: when it was issued and, in seconds since 1970, fetched.
+    issued: str = ""
+    fetched: float = 0.0
+
+
+class CheckedSkill(Value):
+    """A skill, and what each rule says of it."""
+
+    name: str
+    source: str
+    checks: tuple[PolicyCheck, ...] = ()
+
+    @property
+    def problems(self) -> tuple[PolicyCheck, ...]:
+        """The rules that it breaks."""
+        return tuple(check for check in self.checks if check.problem)
+
+
+def list_policies(scope: Scope, settings: Settings) -> list[ListedPolicy]:
+    """Return the policies in effect, each published one after the policy that names it."""
+    listed = []
+    for file, policy in read_policies((scope, user_scope(settings)), settings):
+        listed.append(ListedPolicy(kind=file.origin, origin=policy.origin, rules=_list_rules(policy)))
+        copy = None if policy.fetch is None else read_copy(policy.fetch, settings)
+        if copy is not None:
+            published = copy.policy
+            listed.append(
+                ListedPolicy(
+                    kind="published",
+                    origin=published.origin,
+                    rules=_list_rules(published),
+                    issued=published.issued,
+                    fetched=copy.fetched,
+                )
+            )
+    return listed
+
+
+def _list_rules(policy: Policy) -> dict[str, Any]:
+    fetch = policy.fetch
+    rules: dict[str, Any] = {
+        "sources.allow": policy.sources,
+        "indexes.allow": policy.indexes,
+        "oci.allow": policy.oci,
+        "require.signers": dict(policy.signers) or None,
+        "require.reviews": policy.reviews or None,
+        "require.min-age": policy.min_age or None,
+        "licenses.allow": policy.licenses,
+        "limits.executables": None if policy.executables else False,
+        "limits.max-size": policy.max_size or None,
+        "audit.block": policy.audit_block or None,
+        "audit.trust-project": None if policy.trust_project else False,
+        "blocked": [_blocked_value(each.digest, each.name, each.reason) for each in policy.blocked] or None,
+        "fetch": None if fetch is None else {"url": fetch.url, "refresh": fetch.refresh, "max-age": fetch.max_age},
+    }
+    return {key: [*value] if isinstance(value, tuple) else value for key, value in rules.items() if value is not None}
+
+
+def _blocked_value(digest: str, name: str, reason: str) -> dict[str, str]:
+    return {**({"digest": digest} if digest else {"name": name}), "reason": reason}
+
+
+def check_skills(scope: Scope, context: Context, names: Sequence[str]) -> list[CheckedSkill]:
+    """Check the locked and installed skills against the policies in effect: all, or those that are named.
+
+    A SPEC instead of a name is fetched, unless a policy forbids its place. Raises `NotTrusted` if a published policy is
+    too old.
+    """
+    policies = load_scope_policies(scope, context.settings)
+    require_current(policies, context.settings.now)
+    known = {str(skill.name): skill for skill in _check_known(scope, context, policies or Policies())}
+    if not names:
+        return [*known.values()]
+    return [
+        known[name] if name in known else _check_spec(scope, context, policies or Policies(), name) for name in names
+    ]
+
+
+def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator[CheckedSkill]:
+    locked, receipt = read_project_files(scope, context).lockfile.skills, load_receipt(scope.layout).skills
+    for name in sorted({*locked, *receipt, *map(SkillName, list_folders(scope.layout.directory))}):
+        installed = receipt.get(name)
+        skill = locked.get(name)
+        if skill is None and installed is not None:
+            skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+        yield CheckedSkill(
+            name=name,
+            source="local" if skill is None else summarize_pin(skill.pin),
+            checks=tuple(_check(scope, context, policies, name, skill)),
+        )
+
+
+def _check(
+    scope: Scope, context: Context, policies: Policies, name: SkillName, skill: LockedSkill | None
+) -> Iterator[PolicyCheck]:
+    tree = _read_installed(scope, context, name)
+    if skill is not None and tree is not None:
+        # What is on disk decides, and not what the lockfile says of it.
+        incoming = IncomingSkill(name=name, locked=skill.replace(digest=tree.digest), tree=tree)
+        yield from check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted)
+    elif skill is not None:
+        yield from policies.check_place(skill.pin)
+        yield from policies.check_blocked([name], skill.digest or "")
+    elif tree is not None:
+        yield from check_local_skill(policies, name, tree)
+
+
+def check_local_skill(policies: Policies, name: SkillName, tree: FileTree) -> Iterator[PolicyCheck]:
+    """Check a skill that skillpm did not install: nothing is known of where it comes from."""
+    from skillpm.operations.gate.policy_rules import describe_content  # noqa: PLC0415
+
+    declared, content = describe_content(tree)
+    yield from policies.check_blocked([name, declared], tree.digest)
+    yield from policies.check_content(content)
+
+
+def _read_installed(scope: Scope, context: Context, name: SkillName) -> FileTree | None:
+    try:
+        return read_skill_folder(scope.layout.skill_path(name), name, context.settings.limits)
+    except (NotFoundError, RefusedError, FileError):
+        return None
+
+
+def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -> CheckedSkill:
+    """Fetch what a SPEC means, and check it."""
+    try:
+        (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
+        locked = resolve_apart(scope, context, requirement)[requirement.name]
+        tree = fetch_checked(scope, context, {requirement.name: locked})[requirement.name]
+    except NotTrusted as error:
+        problems = error.problems or [{"rule": "sources", "where": error.where, "message": error.message}]
+        checks = [PolicyCheck(rule=each["rule"], where=each["where"], problem=each["message"]) for each in problems]
+        return CheckedSkill(name=spec, source=sanitize(spec), checks=tuple(checks))
+    incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
+    passed = tuple(check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted))
+    return CheckedSkill(name=requirement.name, source=summarize_pin(locked.pin), checks=passed)

@@ -1,0 +1,180 @@
+"""Fetch published policies. The last good copy stays until another one is verified (docs/adr/0053-policy.md)."""
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from skillpm.core.exclude_newer import to_utc
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError, NotTrusted, OfflineError, SkillpmError
+from skillpm.files import translate_os_errors, write_document
+from skillpm.formats.trust.fetched_policy import PolicyCopy, read_published_policy, write_policy_copy
+from skillpm.formats.trust.policy import MAX_POLICY_SIZE, FetchedPolicy
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.operations.context.scope_policy import copy_path, read_copy, read_policies
+from skillpm.serving.event_log import log_event
+from skillpm.settings import Settings
+from skillpm.trust.ed25519 import is_signed
+
+if TYPE_CHECKING:
+    from skillpm.fetchers.http.client import HttpClient
+
+MAX_SIGNATURE_SIZE = 1_000
+# A command that only happens to be the first one after the interval does not wait longer for the server.
+MAX_WAIT = 20.0
+# A clock may be wrong by so much. A policy of the future would keep all later ones out.
+MAX_CLOCK_DIFFERENCE = 86_400
+# Between two looks of a server at its policies, in seconds.
+MAX_PAUSE = 60.0
+
+
+class RefreshedPolicy(Value):
+    """A published policy, and what came of refreshing it."""
+
+    url: str
+    # When the copy that applies was issued; empty if there is none.
+    issued: str
+    is_changed: bool = False
+    # Why it could not be refreshed.
+    error: SkillpmError | None = None
+
+
+def refresh_policies(scope: Scope, context: Context, *, only_due: bool = False) -> list[RefreshedPolicy]:
+    """Fetch the published policies that apply in a scope, or only those whose interval is over.
+
+    An error leaves the last good copy, and is returned.
+    """
+    settings, results = context.settings, []
+    for _, policy in read_policies((scope, user_scope(settings)), settings):
+        if policy.fetch is None:
+            continue
+        old = _read_old_copy(policy.fetch, settings)
+        if only_due and old is not None and 0 <= settings.now - old.fetched < policy.fetch.refresh:
+            continue
+        issued = "" if old is None else old.policy.issued
+        try:
+            new = _fetch(context, policy.fetch, old)
+            _write_copy(new, policy.fetch, settings)
+        except SkillpmError as error:
+            results.append(RefreshedPolicy(url=policy.fetch.url, issued=issued, error=error))
+            continue
+        is_changed = old is None or old.text != new.text
+        results.append(RefreshedPolicy(url=policy.fetch.url, issued=new.policy.issued, is_changed=is_changed))
+    return results
+
+
+def refresh_due_policies(scope: Scope, context: Context) -> None:
+    """Refresh what is due before a command that changes something; warn of what could not be refreshed."""
+    if context.settings.offline or context.is_policy_refreshed:
+        return
+    context.is_policy_refreshed = True
+    for result in refresh_policies(scope, context, only_due=True):
+        if result.error is not None:
+            applies = f"the one issued {result.issued} applies" if result.issued else "there is no older one"
+            message = f"the policy {sanitize(result.url)} could not be refreshed, {applies}: {result.error.message}"
+            context.reporter.warn(message)
+
+
+def _read_old_copy(fetch: FetchedPolicy, settings: Settings) -> PolicyCopy | None:
+    with suppress(DocumentError):  # a damaged copy is replaced
+        return read_copy(fetch, settings)
+    return None
+
+
+def _write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> None:
+    path = copy_path(fetch, settings)
+    with translate_os_errors("keep a published policy", path):
+        write_document(path, write_policy_copy(copy, fetch).encode(), fsync=settings.fsync, mode=0o600)
+
+
+def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None) -> PolicyCopy:
+    """Return the policy that is published now. Raises `NotTrusted` for one that is not signed, or older."""
+    from skillpm.fetchers.destinations import Destinations  # noqa: PLC0415  (imports httpx, as below)
+    from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415
+
+    if context.settings.offline:
+        raise OfflineError([fetch.url])
+    settings = context.settings
+    settings = settings.replace(
+        network_timeout=min(settings.network_timeout, MAX_WAIT), idle_timeout=min(settings.idle_timeout, MAX_WAIT)
+    )
+    destinations = Destinations()
+    destinations.name(fetch.url)
+    client = HttpClient(settings, context.reporter, destinations)
+    try:
+        data, signature = _download(client, fetch.url)
+    finally:
+        client.close()
+    if not is_signed(data, signature, fetch.key):
+        raise NotTrusted(
+            f"{sanitize(fetch.url)} is not signed by the key in `fetch.key`",
+            hint="it may be in the middle of being published; otherwise, ask its publisher",
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise DocumentError("this document is not UTF-8", where=fetch.url) from error
+    copy = PolicyCopy(policy=read_published_policy(text, fetch.url), text=text, fetched=settings.now)
+    _check_issued(copy, old, settings.now)
+    return copy
+
+
+def _download(client: "HttpClient", url: str) -> Sequence[bytes]:
+    data = client.get(url, limit=MAX_POLICY_SIZE).body
+    return data, client.get(f"{url}.sig", limit=MAX_SIGNATURE_SIZE).body
+
+
+def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
+    """Refuse an older policy, which an attacker may replay, and one of the future, which would keep others out."""
+    from datetime import UTC, datetime  # noqa: PLC0415  (few commands fetch a policy)
+
+    issued, where = new.policy.issued, new.policy.locate("issued")
+    latest = to_utc(datetime.fromtimestamp(now + MAX_CLOCK_DIFFERENCE, UTC).isoformat())
+    if issued > latest:
+        raise NotTrusted(f"this policy was issued in the future: {issued}", where=where, hint="check your clock")
+    if old is None:
+        return
+    if issued < old.policy.issued:
+        message = f"this policy is older than the one that was fetched before: {issued}, not {old.policy.issued}"
+        raise NotTrusted(message, where=where, hint="its publisher must sign one with a later `issued`")
+    if issued == old.policy.issued and new.text != old.text:
+        message = f"this policy has changed, but not its time: {issued}"
+        raise NotTrusted(message, where=where, hint="its publisher must sign one with a later `issued`")
+
+
+def start_refreshing(scope: Scope, context: Context) -> None:
+    """Refresh what is due now, and in a thread as long as the process runs: for servers.
+
+    The policies are read again each time, so one that is added later is found within a minute.
+    """
+    refresh_due_policies(scope, context)
+    if not context.settings.offline:
+        threading.Thread(target=_refresh_forever, args=(scope, context.settings), daemon=True).start()
+
+
+def _refresh_forever(scope: Scope, settings: Settings) -> None:
+    pause, errors = threading.Event(), dict[str, str]()
+    while not pause.wait(_find_interval(scope, settings)):
+        try:
+            results = refresh_policies(scope, Context(settings=settings.replace(now=time.time())), only_due=True)
+        except SkillpmError:  # a policy that cannot be read, which each call of the server reports
+            continue
+        for result in results:
+            message = "" if result.error is None else result.error.message
+            if message and errors.get(result.url) != message:
+                log_event("warning", "Policy not refreshed: %s: %s", sanitize(result.url), message)
+            errors[result.url] = message
+
+
+def _find_interval(scope: Scope, settings: Settings) -> float:
+    """Return after how many seconds to look again."""
+    try:
+        policies = read_policies((scope, user_scope(settings)), settings)
+    except SkillpmError:
+        policies = []
+    intervals = [float(policy.fetch.refresh) for _, policy in policies if policy.fetch is not None]
+    return min([MAX_PAUSE, *intervals])

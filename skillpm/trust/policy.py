@@ -1,0 +1,186 @@
+"""The policies in effect: each may only tighten, so all of them must allow a skill (docs/adr/0053-policy.md). Pure."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from skillpm.core.suggestions import list_some
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.formats.pin import Pin
+from skillpm.formats.trust.policy import BlockedContent, Policy
+from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.requirements.source import Source
+from skillpm.trust.places import Place, find_place, matches_name, matches_place, matches_request
+
+MAX_NAMED = 5
+
+
+class PolicyCheck(Value):
+    """What one rule of one policy says of a skill; `problem` is a predicate of the skill, empty if it passes."""
+
+    # `sources`, `min-age`, `blocked` …
+    rule: str
+    # File and key of the rule.
+    where: str
+    problem: str = ""
+
+
+class SkillContent(Value):
+    """What a policy has to know of the content of a skill."""
+
+    # As its SKILL.md has it.
+    license: str
+    executables: Sequence[str]
+    # In bytes, of all files.
+    size: int
+
+
+class Policies(Value):
+    """All policies that apply, the machine's first."""
+
+    layers: tuple[Policy, ...] = ()
+    # When a fetched policy becomes too old, in seconds since 1970; 0 for never.
+    expires: float = 0.0
+    # The error that is due then, and its place.
+    expiry: str = ""
+    expiry_where: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.layers)
+
+    # Places
+
+    def check_place(self, source: Source | Pin) -> Iterator[PolicyCheck]:
+        """Check where a skill comes from. An index that is not known yet is checked when it is queried."""
+        place = find_place(source)
+        return self.check_address(place) if place.address else iter(())
+
+    def check_address(self, place: Place) -> Iterator[PolicyCheck]:
+        """Check a place. A policy with any of the three lists allows nothing that is in none of them."""
+        for layer in self.layers:
+            allowed = {"sources": layer.sources, "indexes": layer.indexes, "oci": layer.oci}
+            if {*allowed.values()} == {None}:
+                continue
+            is_allowed = any(matches_place(pattern, place.address) for pattern in allowed[place.table] or ())
+            problem = "" if is_allowed else f"comes from {_describe(place)}, which is not allowed"
+            yield PolicyCheck(rule=place.table, where=layer.locate(f"{place.table}.allow"), problem=problem)
+
+    def find_forbidden_request(self, url: str) -> str:
+        """Return the policy that allows no request to a URL, since it belongs to no place in its lists, or nothing."""
+        for layer in self.layers:
+            lists = [patterns for patterns in (layer.sources, layer.indexes, layer.oci) if patterns is not None]
+            patterns = [*(layer.sources or ()), *(layer.indexes or ())]
+            # The path of a request to a registry is that of its API, so only the host can be compared.
+            patterns += [pattern.partition("/")[0] for pattern in layer.oci or ()]
+            if lists and not any(matches_request(pattern, url) for pattern in patterns):
+                return layer.origin
+        return ""
+
+    # Names and content
+
+    def find_blocked(self, names: Sequence[str], digest: str) -> BlockedContent | None:
+        """Return the entry of a kill switch that names a skill by one of its names or by its digest."""
+        if digest and digest in self._blocked_digests:
+            return self._blocked_digests[digest]
+        blocked = (each for each in self._blocked_names if any(matches_name(each.name, name) for name in names))
+        return next(blocked, None)
+
+    def describe_blocked(self, names: Sequence[str], digest: str) -> str:
+        """Return the reason and the place of the policy that blocks a skill; empty if none does."""
+        blocked = self.find_blocked(names, digest)
+        return "" if blocked is None else f"{sanitize(blocked.reason)} ({sanitize(blocked.where)})"
+
+    @cached_property
+    def blocks_digests(self) -> bool:
+        """Whether the digests of skills have to be known."""
+        return bool(self._blocked_digests)
+
+    @cached_property
+    def _blocked_digests(self) -> dict[str, BlockedContent]:
+        blocked = (each for layer in reversed(self.layers) for each in layer.blocked)
+        return {each.digest: each for each in blocked if each.digest}
+
+    @cached_property
+    def _blocked_names(self) -> tuple[BlockedContent, ...]:
+        return tuple(each for layer in self.layers for each in layer.blocked if each.name)
+
+    def check_blocked(self, names: Sequence[str], digest: str) -> Iterator[PolicyCheck]:
+        """Check whether a skill is blocked by its digest or by a name."""
+        if not any(layer.blocked for layer in self.layers):
+            return
+        blocked = self.find_blocked(names, digest)
+        if blocked is None:
+            first = next(layer for layer in self.layers if layer.blocked)
+            yield PolicyCheck(rule="blocked", where=first.locate("blocked"))
+        else:
+            yield PolicyCheck(rule="blocked", where=blocked.where, problem=f"is blocked: {sanitize(blocked.reason)}")
+
+    def check_content(self, content: SkillContent) -> Iterator[PolicyCheck]:
+        """Check what a skill contains: its license, executables and size."""
+        for layer in self.layers:
+            if layer.licenses is not None:
+                problem = _license_problem(content.license, layer.licenses)
+                yield PolicyCheck(rule="licenses", where=layer.locate("licenses.allow"), problem=problem)
+            if not layer.executables:
+                files = content.executables
+                problem = f"contains executable files: {list_some(files, MAX_NAMED)}" if files else ""
+                yield PolicyCheck(rule="executables", where=layer.locate("limits.executables"), problem=problem)
+            if layer.max_size:
+                is_larger = content.size > layer.max_size
+                problem = f"has {content.size:,} bytes, more than {layer.max_size:,}" if is_larger else ""
+                yield PolicyCheck(rule="max-size", where=layer.locate("limits.max-size"), problem=problem)
+
+    # Settings of other parts
+
+    @property
+    def audit_block(self) -> tuple[str, ...]:
+        """The rules of the audit that block."""
+        return tuple(dict.fromkeys(rule for layer in self.layers for rule in layer.audit_block))
+
+    @property
+    def trust_project(self) -> bool:
+        """Whether the user may let exceptions and reviews of a checkout apply."""
+        return all(layer.trust_project for layer in self.layers)
+
+    @property
+    def min_ages(self) -> tuple[tuple[str, str], ...]:
+        """The minimum ages of new versions, each with its place."""
+        return tuple((layer.min_age, layer.locate("require.min-age")) for layer in self.layers if layer.min_age)
+
+    @property
+    def reviews(self) -> tuple[int, str]:
+        """How many reviewers must have approved a skill, and the place that says so; 0 for none."""
+        strictest = max(self.layers, key=lambda layer: layer.reviews, default=None)
+        return (0, "") if strictest is None else (strictest.reviews, strictest.locate("require.reviews"))
+
+    def find_signers(self, pin: Pin) -> Iterator[TrustRule]:
+        """Yield what must be true of the signature of a skill, as far as policies say: each of these rules."""
+        address = find_place(pin).address
+        for layer in self.layers:
+            for pattern, root in layer.signers.items():
+                where = layer.locate(f"require.signers.{pattern}")
+                rule = TrustRule(source=pattern, root=layer.locate_file(root), required=True, where=where)
+                # Forges ignore case: what is required must not depend on how a URL is written.
+                if rule.covers(pin) or matches_place(pattern.casefold(), address.casefold()):
+                    yield rule
+
+
+NO_POLICIES = Policies()
+
+
+def _describe(place: Place) -> str:
+    words = {"path": "a local folder", "bundled": "skillpm itself"}
+    return words.get(place.address, sanitize(place.address))
+
+
+def _license_problem(text: str, allowed: Sequence[str]) -> str:
+    from skillpm.formats.trust.licenses import is_license_allowed, normalize_license  # noqa: PLC0415  (imports packaging)
+
+    expression = normalize_license(text)
+    if not text:
+        return "declares no license"
+    if not expression:
+        return f"declares the license `{sanitize(text, 80)}`, which is not an SPDX expression"
+    if not is_license_allowed(expression, allowed):
+        return f"has the license {expression}, which is not among the allowed ones"
+    return ""
