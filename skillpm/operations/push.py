@@ -244,7 +244,7 @@ def _look_up(uploader: Uploader, release: _Release) -> _Release:
     decide whether a version is the same, or it could not be pushed again from a later commit.
     """
     published = uploader.find_manifest(release.repository, release.tag)
-    if published and tag_version(release.tag) and _has_same_files(uploader, release, published):
+    if published and _has_same_files(uploader, release, published):
         top = release.artifact.top.replace(data=published)
         release = release.replace(artifact=release.artifact.replace(top=top, manifests=()))
     name, digest = release.draft.name, release.artifact.top.digest

@@ -176,3 +176,16 @@ def test_skills_whose_published_version_changed_can_be_skipped(publisher: IndexP
         f"warning: skipped {message}\npublic: 3 skills, 4 versions; nothing to write; 1 skipped\n"
     )
     publisher.run("index", "check", "public", check=True)
+
+
+def test_two_skills_with_one_version_are_never_skipped(publisher: IndexPublisher) -> None:
+    for folder in ("one", "two"):
+        files = make_skill("pdf", body=f"{folder}\n", metadata={"version": "1.0.0"})
+        publisher.write_files(prefix_paths(f"{folder}/pdf", files))
+
+    result = publisher.run("index", "build", "one", "two", "--out", "public", "--skip-invalid")
+
+    assert (result.code, result.error_output.splitlines()[0]) == (
+        1,
+        "error: `pdf` 1.0.0 has different content in two places: one/pdf and two/pdf",
+    )
