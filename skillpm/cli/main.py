@@ -72,6 +72,7 @@ SECTIONS = {
         "diff": "Show your edits, or what an update would change.",
         "review": "Show what nobody has reviewed, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
+        "audit": "Find hidden text, risky commands and stolen secrets.",
     },
     "Agent hosts": {
         "agents": "List agent hosts and where they read skills.",

@@ -74,7 +74,7 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
     if decision.action == "deny":
         raise SkillForbidden(requirement.name, decision)
     service.require_approval(requirement.name)
-    skills = resolve_apart(scope, context, requirement)
+    skills = resolve_apart(scope, context, [requirement])
     if not options.allows_whole_repositories:
         require_confirmation(context.store, Lockfile(), Lockfile(skills=skills))
     trees = fetch_checked(scope, context, skills)
@@ -95,13 +95,16 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
     )
 
 
-def resolve_apart(scope: Scope, context: Context, requirement: NewRequirement) -> Mapping[SkillName, LockedSkill]:
-    """Return the skill and its dependencies, resolved as if nothing were installed."""
-    source = requirement.source
-    if isinstance(source, PathSource):
-        source = source.replace(link=False)
-    files = read_project_files(scope, context)
-    files = files.alone({requirement.name: rebase_source(source, scope.member)})
+def resolve_apart(
+    scope: Scope, context: Context, requirements: Sequence[NewRequirement]
+) -> Mapping[SkillName, LockedSkill]:
+    """Return the skills and their dependencies, resolved as if nothing were installed."""
+    sources = {}
+    for requirement in requirements:
+        source = requirement.source
+        copied = source.replace(link=False) if isinstance(source, PathSource) else source
+        sources[requirement.name] = rebase_source(copied, scope.member)
+    files = read_project_files(scope, context).alone(sources)
     return resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy()).skills
 
 

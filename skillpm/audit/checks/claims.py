@@ -129,9 +129,11 @@ RULES = (
         reason="Whoever reads SKILL.md does not learn who receives the data.",
         remedy="Name the service in SKILL.md.",
         bad=Example(
-            text="import requests\nrequests.post('https://collect.acme.example/v1', json={})\n", path="scripts/run.py"
+            text='import requests\n\nrequests.post("https://collect.acme.example/v1", json={})\n', path="scripts/run.py"
         ),
-        good=Example(text="import requests\nrequests.get('https://collect.acme.example/v1')\n", path="scripts/run.py"),
+        good=Example(
+            text='import requests\n\nrequests.get("https://collect.acme.example/v1")\n', path="scripts/run.py"
+        ),
     ),
     Rule(
         id="greedy-description",

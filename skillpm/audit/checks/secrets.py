@@ -75,8 +75,8 @@ RULES = (
         title="A key or token",
         reason="It was published with the skill: whoever reads it can use it, and you cannot know whose it is.",
         remedy="Revoke it, and read it from an environment variable. The history of a repository keeps it.",
-        bad=Example(text="token = 'ghp_" + "q7Rw2LmZk9TbVx4NcYs8HdJf3GpUe6AoWi1D" + "'\n", path="scripts/run.py"),
-        good=Example(text="token = 'ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'\n", path="scripts/run.py"),
+        bad=Example(text='token = "ghp_' + 'q7Rw2LmZk9TbVx4NcYs8HdJf3GpUe6AoWi1D"\n', path="scripts/run.py"),
+        good=Example(text='token = "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"\n', path="scripts/run.py"),
     ),
 )
 

@@ -21,7 +21,7 @@ from skillpm.operations.context.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
-Bucket = Literal["store", "git", "http", "search", "proofs", "answers", "unpacked"]
+Bucket = Literal["store", "git", "http", "search", "proofs", "answers", "unpacked", "verdicts"]
 BUCKETS: dict[Bucket, str] = {
     "store": "store",
     "git": "git",
@@ -30,6 +30,7 @@ BUCKETS: dict[Bucket, str] = {
     "proofs": "proofs",
     "answers": "answers",
     "unpacked": "unpacked",
+    "verdicts": "verdicts",
 }
 STORE_ENTRY_NAME = lazy_pattern(r"[0-9a-f]{62}(-[0-9a-z]{1,16})?", re.ASCII)
 HTTP_RESPONSE_NAME = lazy_pattern(r"[0-9a-f]{64}", re.ASCII)
@@ -85,6 +86,7 @@ def inspect_cache(settings: Settings) -> CacheContents:
         *_flat_entries(settings, "search", CATALOG_NAME),
         *_flat_entries(settings, "proofs", HTTP_RESPONSE_NAME),
         *_flat_entries(settings, "answers", ANSWER_NAME),
+        *_flat_entries(settings, "verdicts", HTTP_RESPONSE_NAME),
         *_unpacked_entries(settings),
         *_lock_entries(settings),
     ]

@@ -31,7 +31,7 @@ def show_remote(scope: Scope, context: Context, spec: str) -> RemoteSkill:
     (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
     name = requirement.name
     refuse_denied(load_rules(scope, context.settings), name)
-    locked = resolve_apart(scope, context, requirement)[name]
+    locked = resolve_apart(scope, context, [requirement])[name]
     if locked.digest is None:
         raise UsageError(f"`{name}` has no content to show")
     tree = fetch_checked(scope, context, {name: locked})[name]
