@@ -44,7 +44,7 @@ def change_to_json(result: ChangeResult) -> dict[str, Any]:
     if result.notes:
         value["notes"] = list(result.notes)
     if result.updates:
-        from skillpm.cli.review_output import change_to_json as update_to_json  # noqa: PLC0415  (only after an update)
+        from skillpm.cli.reports.review_output import change_to_json as update_to_json  # noqa: PLC0415  (only after an update)
 
         value["updates"] = [update_to_json(change) for change in result.updates]
     if result.failures:

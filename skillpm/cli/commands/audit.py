@@ -4,7 +4,10 @@ import click
 
 from skillpm.audit.finding import SEVERITIES, Severity
 from skillpm.audit.rules import RULES
-from skillpm.cli.audit_output import (
+from skillpm.cli.change_options import fetch_options
+from skillpm.cli.options import Invocation
+from skillpm.cli.prompts import yes_option
+from skillpm.cli.reports.audit_output import (
     print_rule,
     print_rules,
     print_text,
@@ -13,9 +16,6 @@ from skillpm.cli.audit_output import (
     to_json,
     to_sarif,
 )
-from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import yes_option
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError, UsageError

@@ -6,7 +6,13 @@ import click
 
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation
-from skillpm.cli.review_output import change_to_json, files_to_json, finding_to_json, print_change, print_file_diffs
+from skillpm.cli.reports.review_output import (
+    change_to_json,
+    files_to_json,
+    finding_to_json,
+    print_change,
+    print_file_diffs,
+)
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.inspect.diff import SkillDiff, diff_all_edits, diff_all_updates, diff_edits, diff_update
@@ -67,7 +73,7 @@ def _print_locked(call: Invocation, diff: LockDiff, *, as_markdown: bool) -> Non
         console.print_json({"from": diff.old_label, "to": diff.new_label, "skills": skills, "warnings": warnings})
         return
     if as_markdown:
-        from skillpm.cli.review_markdown import render_changes  # noqa: PLC0415
+        from skillpm.cli.reports.review_markdown import render_changes  # noqa: PLC0415
 
         console.print_raw(render_changes("Skills", diff.changes))
         return

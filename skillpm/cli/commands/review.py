@@ -6,7 +6,7 @@ import click
 
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation
-from skillpm.cli.review_output import files_to_json, finding_to_json, print_file_diffs
+from skillpm.cli.reports.review_output import files_to_json, finding_to_json, print_file_diffs
 from skillpm.core.digest import shorten_digest
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError

@@ -41,7 +41,7 @@ def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int
     run = partial(update, call.scope, call.context, names, with_files=as_markdown)
     result = run_confirmed(call, options, run)
     if as_markdown:
-        from skillpm.cli.review_markdown import render_changes  # noqa: PLC0415
+        from skillpm.cli.reports.review_markdown import render_changes  # noqa: PLC0415
 
         call.console.print_raw(render_changes("Skills", result.updates, [*map(describe_failure, result.failures)]))
     else:

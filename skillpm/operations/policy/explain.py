@@ -162,7 +162,7 @@ def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -
     """Fetch what a SPEC means, and check it."""
     try:
         (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
-        locked = resolve_apart(scope, context, requirement)[requirement.name]
+        locked = resolve_apart(scope, context, [requirement])[requirement.name]
         tree = fetch_checked(scope, context, {requirement.name: locked})[requirement.name]
     except NotTrusted as error:
         problems = error.problems or [{"rule": "sources", "where": error.where, "message": error.message}]

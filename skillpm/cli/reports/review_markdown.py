@@ -6,7 +6,7 @@ a mention or HTML. The length is bounded, since forges cut long comments; what i
 
 from collections.abc import Iterator, Sequence
 
-from skillpm.cli.review_output import describe_states, escape_line
+from skillpm.cli.reports.review_output import describe_states, escape_line
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.inspect.skill_change import SkillChange

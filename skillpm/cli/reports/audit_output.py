@@ -9,7 +9,7 @@ from skillpm.audit.rule import Rule
 from skillpm.audit.rules import FAMILIES, RULE_SET, RULES
 from skillpm.audit.sarif import Located, build_sarif
 from skillpm.cli.console import Console
-from skillpm.cli.review_markdown import code
+from skillpm.cli.reports.review_markdown import code
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.audit.audited_skills import AuditedSkill
 

@@ -1,0 +1,1 @@
+"""Results of commands as documents for people and programs: Markdown, SARIF, annotations."""
