@@ -186,6 +186,20 @@ def test_a_skill_without_a_version_left_has_no_page(publisher: IndexPublisher) -
     assert sorted(path.name for path in publisher.index_folder.glob("skills/*.js")) == ["notes.js", "tdd.js"]
 
 
+def test_prune_removes_files_of_skills_that_are_gone(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    publisher.write("public/skills/gone.js", publisher.read("public/skills/pdf.js"))
+
+    listed = publisher.run("index", "prune", "public", "--dry-run", check=True)
+    assert listed.stdout == "- skills/gone.js\nwould remove 1 file\n"
+    assert publisher.exists("public/skills/gone.js")
+
+    assert publisher.run("index", "prune", "public", check=True).stdout == "- skills/gone.js\n"
+    assert not publisher.exists("public/skills/gone.js")
+    assert publisher.exists("public/skills/pdf.js")
+
+
 def test_an_index_without_a_page(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
     assert publisher.build("--no-catalog") == "+ pdf 1.0.0\npublic: 1 skill, 1 version; 4 files written\n"
