@@ -3,6 +3,7 @@
 import json
 import subprocess
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,3 +93,12 @@ def test_a_registry_that_fails_has_no_tag_without_its_bytes(
     assert broken.code == 1
     assert again.stdout.splitlines()[-1] == f"copied {4 - len(tags)} of 4 skills to {address}"
     assert other.skills == first.skills
+
+
+def test_what_a_registry_is_asked(first: Machine, registry: OciRegistry) -> None:
+    first.run("mirror", "skills.lock", f"oci://{registry.host}/acme/mirror", check=True)
+
+    methods = Counter(f"{each.method} {each.path.split('/')[4]}" for each in registry.requests)
+
+    # A look at each tag; then the empty config and four archives, each with a look whether it is there, and four tags.
+    assert methods == {"GET manifests": 4, "HEAD blobs": 5, "POST blobs": 5, "PUT blobs": 5, "PUT manifests": 4}

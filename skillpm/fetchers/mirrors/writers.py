@@ -139,10 +139,11 @@ class OciWriter:
 
     def write(self, archives: Archives) -> None:
         """Push archives that are not there."""
-        uploader = Uploader(self.registries)
+        uploader, has_config = Uploader(self.registries), False
         for key, data in archives:
-            for blob in (EMPTY_CONFIG, data):
+            for blob in (data,) if has_config else (EMPTY_CONFIG, data):
                 uploader.push_blob(self.repository, digest_of(blob), blob)
+            has_config = True
             uploader.push_manifest(self.repository, tag_of(key), OCI_MANIFEST, build_manifest(data))
 
 
