@@ -11,6 +11,8 @@ import pytest
 from kit import OciRegistry, Repository, make_skill, prefix_paths
 from mirrors.world import REMOTE, Machine, Origins
 
+from skillpm.fetchers.mirrors.readers import FileReader
+
 LARGE = "".join(f"{number * 7919 % 104729:x}" for number in range(200_000))  # which does not compress well
 
 
@@ -102,3 +104,20 @@ def test_what_a_registry_is_asked(first: Machine, registry: OciRegistry) -> None
 
     # A look at each tag; then the empty config and four archives, each with a look whether it is there, and four tags.
     assert methods == {"GET manifests": 4, "HEAD blobs": 5, "POST blobs": 5, "PUT blobs": 5, "PUT manifests": 4}
+
+
+def test_a_bundle_that_is_replaced_while_it_is_read(first: Machine, tmp_path: Path) -> None:
+    bundle, newer = tmp_path / "bundle.tar", tmp_path / "newer.tar"
+    first.run("mirror", "skills.lock", str(bundle), check=True)
+    with tarfile.open(bundle) as archive:
+        name = archive.getnames()[-1]
+        member = archive.extractfile(name)
+        assert member is not None
+        data = member.read()
+    reader = FileReader(str(bundle), 1_000_000)
+    assert name in reader.members
+
+    newer.write_bytes(b"other bytes at all places")
+    newer.replace(bundle)
+
+    assert reader.read_member(name) == data

@@ -2,8 +2,8 @@
 
 import os
 import tarfile
-from functools import cached_property
-from typing import Protocol
+from threading import Lock
+from typing import BinaryIO, Protocol
 
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
@@ -66,16 +66,28 @@ class FolderReader:
 
 
 class FileReader:
-    """A mirror in one file, an uncompressed `.tar`. Its list is read once, and archives where they begin."""
+    """A mirror in one file, an uncompressed `.tar`. Its list is read once, and archives where they begin.
+
+    The file stays open: another process may replace it by a newer one, in which archives begin elsewhere.
+    """
 
     def __init__(self, path: str, limit: int) -> None:
         self.path = path
         self.limit = limit
+        self._lock = Lock()
+        self._file: BinaryIO | None = None
+        self._members: dict[str, tuple[int, int]] = {}
+
+    @property
+    def members(self) -> dict[str, tuple[int, int]]:
+        """Where each regular file begins, and its size. Raises `FetchError` if the file is no mirror."""
+        with self._lock:
+            self._open()
+        return self._members
 
     def read(self, key: str) -> bytes | None:
         """Return an archive, or None."""
-        members = self.members
-        return self.read_member(archive_path(key)) if archive_path(key) in members else None
+        return self.read_member(archive_path(key)) if archive_path(key) in self.members else None
 
     def interrupt(self) -> None:
         """Do nothing: files are read at once."""
@@ -86,30 +98,33 @@ class FileReader:
         if size > self.limit:
             hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD"
             raise RefusedError(f"{self.path}: {sanitize(name)} is over {self.limit} bytes", hint=hint)
-        with translate_os_errors("read a mirror", self.path), open(self.path, "rb") as file:
+        with self._lock, translate_os_errors("read a mirror", self.path):
+            file = self._open()
             file.seek(offset)
             return file.read(size)
 
-    @cached_property
-    def members(self) -> dict[str, tuple[int, int]]:
-        """Where each regular file begins, and its size. Raises `FetchError` if the file is no mirror."""
-        members: dict[str, tuple[int, int]] = {}
+    def _open(self) -> BinaryIO:
+        if self._file is not None:
+            return self._file
         try:
-            with translate_os_errors("read a mirror", self.path), tarfile.open(self.path, "r:") as archive:
-                for member in archive:
-                    if member.isreg() and len(members) < MAX_ARCHIVES:
-                        members[member.name] = member.offset_data, member.size
+            with translate_os_errors("read a mirror", self.path):
+                file = open(self.path, "rb")  # noqa: SIM115  (until the command ends)
+                with tarfile.open(fileobj=file, mode="r:") as archive:
+                    for member in archive:
+                        if member.isreg() and len(self._members) < MAX_ARCHIVES:
+                            self._members[member.name] = member.offset_data, member.size
         except (tarfile.TarError, ValueError, OverflowError) as error:
             raise FetchError(
                 f"{self.path} is not a mirror: {sanitize(str(error), 100)}", hint="make one with `skillpm mirror`"
             ) from None
-        if MARKER not in members:
+        if MARKER not in self._members:
             raise not_a_mirror_error(self.path)
-        offset, size = members[MARKER]
-        with translate_os_errors("read a mirror", self.path), open(self.path, "rb") as file:
+        offset, size = self._members[MARKER]
+        with translate_os_errors("read a mirror", self.path):
             file.seek(offset)
             check_marker(decode_marker(file.read(min(size, MAX_MARKER)), self.path), f"{self.path}: {MARKER}")
-        return members
+        self._file = file
+        return file
 
 
 class WebReader:
