@@ -5,6 +5,7 @@ import subprocess
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -114,10 +115,10 @@ def test_a_bundle_that_is_replaced_while_it_is_read(first: Machine, tmp_path: Pa
         member = archive.extractfile(name)
         assert member is not None
         data = member.read()
-    reader = FileReader(str(bundle), 1_000_000)
-    assert name in reader.members
+    with closing(FileReader(str(bundle), 1_000_000)) as reader:
+        assert name in reader.members
 
-    newer.write_bytes(b"other bytes at all places")
-    newer.replace(bundle)
+        newer.write_bytes(b"other bytes at all places")
+        newer.replace(bundle)
 
-    assert reader.read_member(name) == data
+        assert reader.read_member(name) == data

@@ -92,6 +92,11 @@ class FileReader:
     def interrupt(self) -> None:
         """Do nothing: files are read at once."""
 
+    def close(self) -> None:
+        """Close the file, which a command leaves to the end of its process."""
+        if self._file is not None:
+            self._file.close()
+
     def read_member(self, name: str) -> bytes:
         """Return the bytes of a member that is in the list."""
         offset, size = self.members[name]
