@@ -258,6 +258,10 @@ class FetcherDispatcher:
         """
         return cast("GitFetcher", self._fetcher("git")).verify_signature(pin, allowed_signers)
 
+    def read_signatures(self, pin: OciPin) -> Sequence[tuple[bytes, bytes]]:
+        """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified."""
+        return cast("OciFetcher", self._fetcher("oci")).read_signatures(pin)
+
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
         return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from skillpm.core.decoder import parse_json
+from skillpm.core.decoder import dump_json, parse_json
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -12,9 +12,11 @@ from skillpm.errors import ConflictError, DocumentError, RefusedError, UsageErro
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.oci.uploads import Uploader
-from skillpm.formats.oci.manifest import SkillIndex, SkillManifest, read_document
+from skillpm.formats.oci.manifest import OCI_MANIFEST, SkillIndex, SkillManifest, read_document
 from skillpm.formats.oci.reference import is_tag, repository_url, tag_version, version_tag
+from skillpm.formats.oci.signature import PAYLOAD_TYPE, signature_layer, signature_manifest, signature_tag
 from skillpm.indexes.publish.oci_artifact import (
+    IMAGE_CONFIG_TYPE,
     Artifact,
     Blob,
     ReleaseFacts,
@@ -93,6 +95,8 @@ class PushPlan(Value):
     collection: tuple[OciSource, Blob, bool] | None
     # What was left out, and why, by label.
     left_out: Mapping[str, str]
+    # Signs the manifests.
+    key: "SigningKey | None" = None
 
 
 def plan_push(context: Context, request: PushRequest) -> PushPlan:
@@ -126,7 +130,9 @@ def plan_push(context: Context, request: PushRequest) -> PushPlan:
         collection = (target, *_build_collection(uploader, current, target))
     for label, reason in sorted(left_out.items()):
         context.reporter.warn(f"skipped {sanitize(label)}: {reason}")
-    return PushPlan(uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out)
+    return PushPlan(
+        uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out, key=request.key
+    )
 
 
 def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
@@ -134,6 +140,8 @@ def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> l
     pushed = []
     for each in plan.releases:
         sent = _push(context, plan.uploader, each) if each.new_tags and not dry_run else 0
+        if plan.key is not None and not dry_run:
+            sent += _push_signatures(plan.uploader, each, plan.key)
         pushed += [
             _describe(each, tag, is_new=tag in each.new_tags, sent=sent if tag == each.tag else 0) for tag in each.tags
         ]
@@ -307,6 +315,28 @@ def _push(context: Context, uploader: Uploader, release: _Release) -> int:
         context.reporter.finish_task(task)
     tops = [artifact.top] * len(release.new_tags)
     return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
+
+
+def _push_signatures(uploader: Uploader, release: _Release, key: "SigningKey") -> int:
+    """Push a cosign signature of each manifest of a release beside those that it has; return the bytes sent."""
+    from skillpm.trust.cosign import sign_payload, write_payload  # noqa: PLC0415  (the extra `sign`)
+
+    repository, sent = release.repository, 0
+    for manifest in (*release.artifact.manifests, release.artifact.top):
+        payload = Blob(media_type=PAYLOAD_TYPE, data=write_payload(repository, manifest.digest))
+        config = Blob(media_type=IMAGE_CONFIG_TYPE, data=b"{}")
+        layer = signature_layer(payload.descriptor(), sign_payload(key, payload.data))
+        tag = signature_tag(manifest.digest)
+        existing = uploader.find_manifest(repository, tag)
+        layers = parse_json(existing.decode(errors="replace"), tag).require("layers").value if existing else []
+        if layer in layers:
+            continue
+        for blob in (payload, config):
+            sent += len(blob.data) if uploader.push_blob(repository, blob.digest, blob.data) else 0
+        data = dump_json(signature_manifest(config.descriptor(), [*layers, layer])).encode()
+        uploader.push_manifest(repository, tag, OCI_MANIFEST, data)
+        sent += len(data)
+    return sent
 
 
 def _check_one_registry(releases: Sequence[_Release], target: OciSource) -> None:

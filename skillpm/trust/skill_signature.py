@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from skillpm.core.digest import content_hash
@@ -37,10 +37,11 @@ class SigningKey:
         """The key that verifies what this one signs."""
         return self._key.public_key()
 
-    def sign(self, data: bytes) -> bytes:
-        """Return the signature over data."""
+    def sign(self, data: bytes, algorithm: hashes.HashAlgorithm | None = None) -> bytes:
+        """Return the signature over data, hashed as the curve demands, or as given."""
         # Deterministic (RFC 6979): the same skill yields the same archive, and a published version can be built again.
-        return self._key.sign(data, ec.ECDSA(HASHES[self._key.curve.name], deterministic_signing=True))
+        algorithm = algorithm or HASHES[self._key.curve.name]
+        return self._key.sign(data, ec.ECDSA(algorithm, deterministic_signing=True))
 
 
 def read_signing_key(pem: bytes, passphrase: bytes | None, where: str) -> SigningKey:

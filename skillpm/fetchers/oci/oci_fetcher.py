@@ -23,6 +23,7 @@ from skillpm.fetchers.parallel import run_parallel
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.oci.manifest import DESCRIPTION_KEYS, HINT, SkillIndex, SkillManifest, find_annotation
 from skillpm.formats.oci.reference import LATEST, folder_name, tag_version
+from skillpm.formats.oci.signature import read_signatures, signature_tag
 from skillpm.formats.pin import OciPin, describe_pin
 from skillpm.requirements.source import OciSource
 from skillpm.resolver.provider import AvailableVersion
@@ -138,6 +139,16 @@ class OciFetcher:
         """Return the manifests of pins; those that this command has fetched cost nothing."""
         repositories = {name: pin.repository for name, pin in pins.items()}
         return self._run(repositories, lambda name: self._require_manifest(pins[name].repository, pins[name].manifest))
+
+    def read_signatures(self, pin: OciPin) -> list[tuple[bytes, bytes]]:
+        """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified.
+
+        Raises `OfflineError`.
+        """
+        tag = signature_tag(pin.manifest)
+        text = self.registries.find_manifest(pin.repository, tag)
+        found = read_signatures(text.decode(errors="replace"), f"oci://{pin.repository}:{tag}") if text else ()
+        return [(self.registries.fetch_blob(pin.repository, each.payload), each.signature) for each in found]
 
     def list_available_skills(self, source: OciSource) -> list[AvailableSkill]:
         """List the skill of a repository, or those of a collection."""

@@ -106,6 +106,20 @@ class OciRegistries:
         self._documents.known[repository, digest] = digest, document
         return digest, document
 
+    def find_manifest(self, repository: str, reference: str, actions: str = "pull") -> bytes:
+        """Return the manifest or index of any kind that a tag or a digest points at; empty if there is none.
+
+        Raises `DocumentError` if it is not JSON.
+        """
+        headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
+        path = f"manifests/{quote(reference, safe=':')}"
+        try:
+            response = self.send(repository, path, Request(headers=headers, limit=MAX_MANIFEST), actions)
+        except NotFoundError:
+            return b""
+        parse_json(response.body.decode(errors="replace"), f"oci://{repository}:{reference}")  # not a portal's page
+        return response.body
+
     def fetch_blob(self, repository: str, blob: Descriptor) -> bytes:
         """Return the content of a layer, verified. Raises `NotFoundError`, or `RefusedError` for other content."""
         address = f"oci://{repository}@{blob.digest}"

@@ -2,13 +2,11 @@
 
 from urllib.parse import quote
 
-from skillpm.core.decoder import parse_json
 from skillpm.core.git_syntax import server_of
 from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.http.client import Request, Response
 from skillpm.fetchers.http.redirects import resolve_redirect
-from skillpm.fetchers.oci.registry import MAX_MANIFEST, OciRegistries
-from skillpm.formats.oci.manifest import ACCEPTED_TYPES
+from skillpm.fetchers.oci.registry import OciRegistries
 
 ACTIONS = "pull,push"
 MAX_RESPONSE = 1_000_000
@@ -26,14 +24,7 @@ class Uploader:
 
         Raises `DocumentError` if it is not JSON.
         """
-        headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
-        path = f"manifests/{quote(reference, safe=':')}"
-        try:
-            response = self._send(repository, path, Request(headers=headers, limit=MAX_MANIFEST))
-        except NotFoundError:
-            return b""
-        parse_json(response.body.decode(errors="replace"), f"oci://{repository}:{reference}")  # not a portal's page
-        return response.body
+        return self._registries.find_manifest(repository, reference, ACTIONS)
 
     def has_blob(self, repository: str, digest: str) -> bool:
         """Return whether a repository has a blob."""

@@ -8,6 +8,7 @@ from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_regular_file
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.receipt import InstalledSkill, Receipt
@@ -60,6 +61,8 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
     """Verify every skill in the lockfile and in the receipt."""
     require_project_manifest(scope, context.settings)
     files, policies = read_project_files(scope, context), load_scope_policies(scope, context.settings)
+    fetchers = make_fetchers(scope, context)
+    fetchers.name_sources([*files.all_requirements.values(), *files.overrides.values()])
 
     def compare(view: ReadView) -> tuple[VerifyReport, bool]:
         receipt = view.read_receipt()
@@ -76,7 +79,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
             for name in names
         ]
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
-        skills = [_verify_signature(skill, view, (scope, context), locked, receipt) for skill in skills]
+        skills = [_verify_signature(skill, view, fetchers, locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
         skills = [_verify_policy(skill, policies, locked) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
@@ -161,22 +164,22 @@ def _verify_live_link(
 def _verify_signature(
     skill: VerifiedSkill,
     view: ReadView,
-    where: tuple[Scope, Context],
+    fetchers: FetcherDispatcher,
     locked: Mapping[SkillName, LockedSkill],
     receipt: Receipt,
 ) -> VerifiedSkill:
     """Check the signature of a skill again, where config.toml says who must have signed it, or the lockfile who did."""
     if skill.state != "ok" or skill.name not in receipt.skills:
         return skill
-    entry, context, settings = locked[skill.name], where[1], where[1].settings
+    entry, settings = locked[skill.name], fetchers.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
     from skillpm.operations.trust.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
-    message, is_wrong = check_signature(settings, entry, tree, make_fetchers(*where)).compare(entry)
+    message, is_wrong = check_signature(settings, entry, tree, fetchers).compare(entry)
     if message and not is_wrong:
-        context.reporter.warn(f"{skill.name}: {message}")
+        fetchers.reporter.warn(f"{skill.name}: {message}")
     return skill.replace(state="signature", detail=message) if is_wrong else skill
 
 

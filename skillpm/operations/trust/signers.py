@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
 
 from skillpm.core.digest import shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import Value
-from skillpm.errors import OfflineError, SignatureError
+from skillpm.errors import DocumentError, NotFoundError, OfflineError, RefusedError, SignatureError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, summarize_pin
+from skillpm.formats.pin import GitPin, OciPin, summarize_pin
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.operations.context.trust_settings import (
     check_key_file,
@@ -24,6 +26,9 @@ from skillpm.operations.context.trust_settings import (
 from skillpm.settings import Settings
 from skillpm.store import StoreDamaged
 from skillpm.trust.statement import check_files, read_signature
+
+if TYPE_CHECKING:
+    from skillpm.trust.anchors import Anchors
 
 
 class SignatureCheck(Value):
@@ -123,11 +128,32 @@ def _find_methods(
             return signer.fingerprint, signer.name
 
         yield verify_files
+        if isinstance(skill.pin, OciPin) and anchors.keys:
+            yield partial(_verify_manifest, skill.pin, anchors, fetchers)
     pin = skill.pin
     if files and isinstance(pin, GitPin):
         yield lambda: (fetchers.verify_git_signature(pin, files), "")
     if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys for rule in rules):
         yield _refuse_other_source
+
+
+def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> tuple[str, str]:
+    """Verify the cosign signatures of a manifest; that of one trusted key suffices."""
+    from skillpm.trust.cosign import verify_payload  # noqa: PLC0415  (the extra `sign`)
+
+    problem = SignatureError("its manifest has no cosign signature")
+    try:
+        signatures = fetchers.read_signatures(pin)
+    except (DocumentError, RefusedError, NotFoundError) as error:
+        raise SignatureError(f"the cosign signature of its manifest is damaged: {error.message}") from error
+    for payload, signature in signatures:
+        try:
+            signer = verify_payload(anchors, payload, signature, pin.manifest)
+        except SignatureError as error:
+            problem = error
+        else:
+            return signer.fingerprint, signer.name
+    raise problem
 
 
 def _refuse_other_source() -> tuple[str, str]:
