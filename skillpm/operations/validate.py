@@ -2,21 +2,32 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from skillpm.core.git_syntax import is_lfs_pointer
 from skillpm.core.limits import Limits
-from skillpm.core.names import SKILL_FILE, SKILL_FILES
+from skillpm.core.names import SKILL_FILE, SKILL_FILES, SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FileError, NotFoundError, RefusedError
+from skillpm.core.versions import filter_versions
+from skillpm.errors import DocumentError, FileError, NotFoundError, RefusedError
 from skillpm.fetchers.local import read_skill_folder
-from skillpm.files import is_below, translate_os_errors, write_document
+from skillpm.files import is_below, read_text, translate_os_errors, write_document
 from skillpm.installer.disk_state import walk_files
 from skillpm.installer.skill_file import is_skill_folder, read_skill_file
 from skillpm.operations.context.runtime import Context
+from skillpm.requirements.declared_dependencies import (
+    MANIFEST_FILE,
+    METADATA_KEY,
+    read_declared_dependencies,
+    read_dependencies,
+    version_range_of,
+)
+from skillpm.requirements.source import Source
 from skillpm.skillmd.autofix import FixResult, fix
-from skillpm.skillmd.findings import Finding
+from skillpm.skillmd.findings import Finding, warning
+from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.validation import ValidationReport, validate_skill
 from skillpm.skillmd.yaml_conversion import convert_to_yaml
 
@@ -59,14 +70,53 @@ def validate(
     files = [_find_skill_file(folder) for folder in skill_folders]
     limits = context.settings.limits
     if not repair:
-        return [_validate_file(file, base, limits) for file in files]
+        return list(_check_siblings([_validate_file(file, base, limits) for file in files], base))
     for file in files:
         check_edit_target(file, base)
     validated = []
     for file in files:
         path, fixes = _repair_file(file, to_yaml=to_yaml, fsync=context.settings.fsync)
         validated.append(_validate_file(path, base, limits, fixes))
-    return validated
+    return list(_check_siblings(validated, base))
+
+
+def _check_siblings(skills: Sequence[ValidatedSkill], base: str) -> Iterator[ValidatedSkill]:
+    """Yield each skill with a warning for a dependency that the version of the skill beside it does not satisfy.
+
+    Only a warning: an index may have other versions. If it has none, `index build` refuses the skill.
+    """
+    loaded = {skill.report.declared: read_skill(_text(skill)) for skill in skills if skill.report.loadable}
+    versions = {name: other.version for name, other in loaded.items() if other.version}
+    for skill in skills:
+        findings = []
+        if skill.report.declared in loaded:
+            manifest = read_text(os.path.join(base, os.path.dirname(skill.path), MANIFEST_FILE))
+            metadata = loaded[skill.report.declared].metadata
+            line = next((number for number, line in enumerate(skill.lines, 1) if METADATA_KEY in line), 1)
+            for name, source in _find_dependencies(metadata, manifest).items():
+                version_range = version_range_of(source)
+                if name in versions and not filter_versions(version_range, [versions[name]]):
+                    message = (
+                        f"requires `{name}` {sanitize(version_range, 60)}, but the one here is "
+                        f"{sanitize(versions[name], 60)}"
+                    )
+                    findings.append(warning("unmet-dependency", message, line))
+        report = skill.report
+        ordered = sorted((*report.findings, *findings), key=lambda finding: finding.line)
+        yield skill.replace(report=report.replace(findings=tuple(ordered))) if findings else skill
+
+
+def _find_dependencies(metadata: Mapping[str, Any], manifest: str | None) -> Mapping[SkillName, Source]:
+    """Return the dependencies of a skill; those that cannot be read are findings of their own."""
+    try:
+        declared = read_declared_dependencies(metadata, None if manifest is None else manifest.encode())
+        return read_dependencies(declared, "this skill")
+    except (DocumentError, RefusedError):
+        return {}
+
+
+def _text(skill: ValidatedSkill) -> bytes:
+    return "\n".join(skill.lines).encode()
 
 
 def _no_skill_error(path: str, absolute_path: str) -> NotFoundError:

@@ -375,6 +375,26 @@ def test_dependencies_that_index_build_refuses_are_an_error(sandbox: Sandbox, va
     assert problem in refused.stderr
 
 
+def test_a_dependency_that_the_skill_beside_it_does_not_satisfy_is_advice(sandbox: Sandbox) -> None:
+    for name, needs in {"style": "", "pdf": "style>=9; other>=1", "docx": "style>=1"}.items():
+        metadata = {"version": "1.0.0"} | ({"skill-dependencies": needs} if needs else {})
+        sandbox.write_files(prefix_paths(f"skills/{name}", make_skill(name, metadata=metadata)))
+    manifest = '{"skills": {"style": "^2"}}'
+    sandbox.write("skills/style/skills.json", "not a manifest")
+    sandbox.write("skills/docx/skills.json", manifest)
+
+    result = sandbox.run("validate", "skills")
+    alone = sandbox.run("validate", "skills/pdf")
+
+    findings = [line for line in result.stdout.splitlines() if "[" in line]
+    assert (result.code, alone.code) == (0, 0)
+    assert [line for line in findings if "unmet" in line] == [
+        "skills/docx/SKILL.md:4: warning: requires `style` ^2, but the one here is 1.0.0 [unmet-dependency]",
+        "skills/pdf/SKILL.md:4: warning: requires `style` >=9, but the one here is 1.0.0 [unmet-dependency]",
+    ]
+    assert "unmet-dependency" not in alone.stdout
+
+
 def test_fields_that_hosts_read_are_reported_with_a_note(sandbox: Sandbox) -> None:
     text_of = "---\nname: pdf\ndescription: Reads PDF files.\ndisable-model-invocation: true\n---\n# PDF\n"
     sandbox.write("pdf/SKILL.md", text_of)
