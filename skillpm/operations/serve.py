@@ -92,10 +92,10 @@ def make_service(
     """
     scopes = visible_scopes(scope, settings)
     manifests = [each.manifest for each in scopes]
-    files = [user_config_path(settings), *manifests]
-    files += [file.path for file in find_policy_files(scopes, settings)]
+    documents = [*manifests, *(file.path for file in find_policy_files(scopes, settings))]
+    files = [user_config_path(settings), *documents]
     # Given skills were checked where they come from.
-    inspect = LoadGate(scope, settings, manifests) if registry is None else None
+    inspect = LoadGate(scope, settings, documents) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415

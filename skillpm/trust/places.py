@@ -118,7 +118,7 @@ def _split(address: str) -> tuple[str, str, str] | None:
     scheme, separator, rest = address.partition("://")
     rest = rest if separator else address
     host = server_of(address) if separator else rest.partition("/")[0].lower()
-    path = re.split("[?#]", rest.partition("/")[2])[0].strip("/").removesuffix(".git")
+    path = re.split("[?#]", rest.partition("/")[2])[0].rstrip("/").removesuffix(".git")
     is_plain = not path or not {"", ".", ".."} & {*path.split("/")}
     if not is_plain or "\\" in path or any(code in path.lower() for code in ENCODED):
         return None
