@@ -22,7 +22,8 @@ def find_widened(request: GateRequest) -> Iterator[Problem]:
             continue
         blocks = is_required or (is_blocked and not is_excepted(request, skill, WIDENS))
         look = request.scope.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
-        hint = f"`{look}` shows what changed; to accept it, add `--approve` to that, or `--allow {WIDENS}` to this"
+        hint = f"`{look}` shows what changed; to accept it, add `--approve` to that"
+        hint += "" if is_required else f", or `--allow {WIDENS}` to this"
         if skill.before is None:
             message = "what it may do cannot be compared: the installed content is not known any more"
             yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
