@@ -1,12 +1,14 @@
 """Signatures against model-signing, the reference of OpenSSF Model Signing: both must give the same verdicts.
 
-    python bench/signatures.py SKILLS ROOT --judge PYTHON [--changes 500] [--seed 1]
+    python bench/signatures.py SKILLS ROOT --judge PYTHON [--changes 500] [--seed 1] [--samples FOLDER]
 
 SKILLS is a checkout of NVIDIA/skills, ROOT its `nv-agent-root-cert.pem`; PYTHON an interpreter of another environment
-with model-signing and pyOpenSSL, which it needs and does not declare. Three parts: the verdict for each signed skill of
-the checkout; for so many changes of one byte in the files of five skills; and for skills that skillpm signs, with a key
-and with a certificate, before and after a change of one byte. Ends with 1 if any verdict differs, or a change of a
-signed file is not found.
+with model-signing and pyOpenSSL, which it needs and does not declare. Three parts: the verdict for each signed skill
+of the checkout; for so many changes of one byte in the files of five skills; and for skills that skillpm signs, with
+a key and with a certificate, before and after a change of one byte. With `--samples`, the folder `scripts/tests` of a
+checkout of sigstore/model-transparency, also what each released version of model-signing has signed there with keys,
+certificates and, in the log of sigstore.dev, an identity; this needs the extra `sigstore`. Ends with 1 if any verdict
+differs, or a change of a signed file is not found.
 """
 
 import argparse
@@ -18,7 +20,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +36,8 @@ from skillpm.core.limits import Limits
 from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import SignatureError
+from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.operations.trust.identities import verify_identity
 from skillpm.trust.anchors import Anchors, read_certificates, read_public_key
 from skillpm.trust.skill_signature import read_signing_key, sign_skill, verify_skill
 
@@ -78,8 +84,8 @@ class Judge:
 
 
 def read_tree(folder: Path) -> FileTree:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    entries = [SourceEntry(path=path.relative_to(folder).as_posix(), data=path.read_bytes()) for path in files]
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    entries = [SourceEntry(path=path.relative_to(folder).as_posix(), data=path.read_bytes()) for path in paths]
     return check_tree(entries, name=folder.name, limits=Limits())
 
 
@@ -127,9 +133,10 @@ def change_byte(path: Path, chance: random.Random) -> None:
 def change_bytes(folders: Sequence[Path], root: Path, judge: Judge, changes: int, seed: int) -> int:
     """Change one byte at a time, in each file in turn; return how many are not found by both."""
     anchors, chance = read_certificates(root.read_bytes(), str(root)), random.Random(seed)  # noqa: S311  (repeatable)
-    missed, found = 0, Counter[str]()
+    missed, found, other_digests = 0, Counter[str](), 0
     with tempfile.TemporaryDirectory() as scratch:
         copies = [Path(shutil.copytree(folder, Path(scratch, folder.name))) for folder in folders]
+        digests = {copy: read_tree(copy).digest for copy in copies}
         targets = [(copy, path) for copy in copies for path in sorted(copy.rglob("*")) if path.is_file()]
         targets = [(copy, path) for copy, path in targets if path.stat().st_size]
         for number in range(changes):
@@ -138,6 +145,7 @@ def change_bytes(folders: Sequence[Path], root: Path, judge: Judge, changes: int
             change_byte(path, chance)
             try:
                 ours, theirs = bool(verify(copy, anchors)), bool(judge.verify(copy, root))
+                other_digests += read_tree(copy).digest != digests[copy]
             finally:
                 path.write_bytes(before)
             what = SIGNATURE_FILE if path.name == SIGNATURE_FILE else "signed files"
@@ -146,7 +154,7 @@ def change_bytes(folders: Sequence[Path], root: Path, judge: Judge, changes: int
         print(f"{changes} changes of one byte in {len(targets)} files of {len(folders)} skills:")
     for line, count in sorted(found.items()):
         print(f"{count:5} {line}")
-    print(f"{missed} changes of signed files were not found")
+    print(f"{missed} changes of signed files were not found; {other_digests} of all changes change the locked digest")
     return missed
 
 
@@ -214,6 +222,42 @@ def verify_ours(folders: Sequence[Path], judge: Judge, seed: int) -> int:
     return wrong
 
 
+def verify_samples(folder: Path) -> int:
+    """Verify what released versions have signed, and that a change is found; return how many verdicts are wrong.
+
+    Left out are formats from before 1.0, and signatures of a single file, which is no skill.
+    """
+    identity, issuer = "stefanb@us.ibm.com", "https://sigstore.verify.ibm.com/oauth2"
+    store = Path(str(files("sigstore"))) / "_store"
+    trusted_root = next(store.glob("*sigstore.dev/trusted_root.json"))
+    ca, key = (folder / "keys/certificate" / name for name in ("ca-cert.pem", "signing-key-pub.pem"))
+    wrong = 0
+    for sample in sorted(folder.glob("v1.*-*")):
+        paths = [path for path in sorted(sample.iterdir()) if path.name != "ignore-me"]
+        data = {SIGNATURE_FILE if path.name == "model.sig" else path.name: path.read_bytes() for path in paths}
+        if sample.name == "v1.0.0-elliptic-key":
+            continue
+        for content, expected in ((data, True), (data | {"signme-1": b"changed"}, False)):
+            found = sorted(content.items())
+            tree = FileTree(files=tuple(SourceEntry(path=path, data=each).as_file(path) for path, each in found))
+            verifiers: dict[str, Callable[[], object]] = {
+                "sigstore": partial(
+                    verify_identity, tree, TrustRule(source="*", identity=identity, issuer=issuer), str(trusted_root)
+                ),
+                "certificate": partial(verify_skill, tree, read_certificates(ca.read_bytes(), "ca")),
+                "elliptic-key": partial(verify_skill, tree, read_public_key(key.read_bytes(), "key")),
+            }
+            try:
+                verifiers[sample.name.partition("-")[2]]()
+                verdict = ""
+            except SignatureError as error:
+                verdict = error.message
+            wrong += (verdict == "") != expected
+            print(f"  {sample.name}{'' if expected else ', changed'}: {verdict or 'verified'}")
+    print(f"{wrong} samples have a wrong verdict")
+    return wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("skills", type=Path)
@@ -221,12 +265,14 @@ def main() -> int:
     parser.add_argument("--judge", required=True, metavar="PYTHON")
     parser.add_argument("--changes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--samples", type=Path)
     options = parser.parse_args()
     judge = Judge(options.judge)
     differ, verified = compare_checkout(options.skills, options.root, judge)
     sample = random.Random(options.seed).sample(verified, 30)  # noqa: S311  (repeatable)
     missed = change_bytes(sample[:5], options.root, judge, options.changes, options.seed)
     wrong = verify_ours(sample, judge, options.seed)
+    wrong += verify_samples(options.samples) if options.samples else 0
     return 1 if differ or missed or wrong else 0
 
 

@@ -262,7 +262,10 @@ def test_a_checkout_cannot_say_whom_to_trust(project: CommandSandbox, url: str, 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('source = "*"', "trust.0: expected at least one of `root`, `keys` and `allowed-signers`, got an object"),
+        (
+            'source = "*"',
+            "trust.0: expected at least one of `root`, `keys`, `allowed-signers` and `identity`, got an object",
+        ),
         ('keys = ["a"]', "trust.0: `source` is missing"),
         (
             'source = "https://github.com/*"\nkeys = ["a"]',

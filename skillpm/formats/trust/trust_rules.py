@@ -12,6 +12,7 @@ from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin
 
 MAX_PATTERN_LENGTH = 500
 MAX_WILDCARDS = 6
+IDENTITY_KEYS = ("identity", "issuer", "trusted-root")
 
 
 class TrustRule(Value):
@@ -24,6 +25,10 @@ class TrustRule(Value):
     keys: tuple[str, ...] = ()
     # The signers of git tags and commits, in the format of `ssh-keygen`.
     allowed_signers: str = ""
+    # An identity of sigstore: an address, or the URL of a workflow; who vouches for it; and the trust root.
+    identity: str = ""
+    issuer: str = ""
+    trusted_root: str = ""
     # Whether a skill that none of them signed is refused.
     required: bool = False
     # File and key, for messages.
@@ -40,15 +45,20 @@ def read_trust(node: JsonNode | None) -> tuple[TrustRule, ...]:
 
 
 def _read_rule(node: JsonNode) -> TrustRule:
-    node.check_keys("source", "root", "keys", "allowed-signers", "required")
+    node.check_keys("source", "root", "keys", "allowed-signers", *IDENTITY_KEYS, "required")
     root, keys, signers = node.get("root"), node.get("keys"), node.get("allowed-signers")
-    if root is None and keys is None and signers is None:
-        node.raise_expected("at least one of `root`, `keys` and `allowed-signers`")
+    identity = [key for key in IDENTITY_KEYS if node.get(key) is not None]
+    if root is None and keys is None and signers is None and not identity:
+        node.raise_expected("at least one of `root`, `keys`, `allowed-signers` and `identity`")
     return TrustRule(
         source=_read_pattern(node.require("source")),
         root="" if root is None else root.path(),
         keys=() if keys is None else tuple(key.path() for key in keys.elements()),
         allowed_signers="" if signers is None else signers.path(),
+        # Without all three, anybody with an account at the issuer, or anybody at all, would be trusted.
+        identity=node.require("identity").path() if identity else "",
+        issuer=node.require("issuer").path() if identity else "",
+        trusted_root=node.require("trusted-root").path() if identity else "",
         required=node.flag_or("required"),
         where=node.where,
     )

@@ -93,7 +93,7 @@ def check_signature(
             problems.append(error.message)
         else:
             return SignatureCheck(signer=signer, signer_name=name, is_signed=True, rules=rules)
-    return SignatureCheck(problem="; ".join(problems), is_signed=is_signed, rules=rules)
+    return SignatureCheck(problem="; ".join(dict.fromkeys(problems)), is_signed=is_signed, rules=rules)
 
 
 def find_mismatch(tree: FileTree) -> str:
@@ -130,11 +130,27 @@ def _find_methods(
         yield verify_files
         if isinstance(skill.pin, OciPin) and anchors.keys:
             yield partial(_verify_manifest, skill.pin, anchors, fetchers)
+    for rule in rules:
+        if rule.identity:
+            yield partial(_verify_identity, settings, rule, tree)
     pin = skill.pin
     if files and isinstance(pin, GitPin):
         yield lambda: (fetchers.verify_git_signature(pin, files), "")
-    if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys for rule in rules):
+    if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys or rule.identity for rule in rules):
         yield _refuse_other_source
+
+
+def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> tuple[str, str]:
+    file = resolve_key_file(settings, rule.trusted_root)
+    check_key_file(file, rule)
+    try:
+        from skillpm.operations.trust.identities import verify_identity  # noqa: PLC0415  (the extra `sigstore`)
+    except ImportError as error:
+        hint = "pip install 'agent-skillpm[sigstore]'"
+        raise SignatureError("`identity` needs the extra `sigstore`", where=rule.where, hint=hint) from error
+    if tree.read(SIGNATURE_FILE) is None:
+        raise SignatureError(f"it is not signed: there is no {SIGNATURE_FILE}")
+    return verify_identity(tree, rule, file)
 
 
 def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> tuple[str, str]:
