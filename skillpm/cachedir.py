@@ -5,13 +5,14 @@ with SKILLPM_CACHE_DIR set to HOME by mistake, `cache clean` would delete the ho
 """
 
 import os
+import stat
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from skillpm.files import NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries, write_temporary
+from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries, write_temporary
 
 TAG_FILE = "CACHEDIR.TAG"
 SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of skillpm"
@@ -40,6 +41,45 @@ def write_cache_file(path: str, data: bytes) -> None:
         with suppress(OSError):
             discard_file(temporary)
         raise
+
+
+def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> None:
+    """Write JSON that counts only in this very file: it names the file's device and inode. Raises `OSError`.
+
+    Neither git nor an archive carries them over, nor a cache that a CI service restores from a pull request.
+    """
+    import json  # noqa: PLC0415  (few commands write such files)
+
+    tag_cache_folder(cache_dir)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    remove_stale_temporaries(path)
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            state = os.fstat(descriptor)  # a rename keeps the inode
+            file.write(json.dumps({"device": state.st_dev, "inode": state.st_ino, **value}).encode())
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            discard_file(temporary)
+        raise
+
+
+def read_bound_file(path: str, max_size: int) -> Mapping[str, Any] | None:
+    """Return what was written to this very file; None for anything else."""
+    import json  # noqa: PLC0415
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
+        with open(descriptor, "rb") as file:
+            state = os.fstat(descriptor)
+            data = file.read(max_size) if stat.S_ISREG(state.st_mode) and state.st_size <= max_size else b""
+        value = json.loads(data)
+        is_own = [value["device"], value["inode"]] == [state.st_dev, state.st_ino]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return value if is_own else None
 
 
 def retry_if_emptied(action: Callable[[], Result], folder: str) -> Result:

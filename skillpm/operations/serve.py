@@ -95,7 +95,7 @@ def make_service(
     documents = [*manifests, *(file.path for file in find_policy_files(scopes, settings))]
     files = [user_config_path(settings), *documents]
     # Given skills were checked where they come from.
-    inspect = LoadGate(scope, settings, documents) if registry is None else None
+    inspect = LoadGate(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415

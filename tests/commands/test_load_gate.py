@@ -120,3 +120,32 @@ def test_links_are_followed_only_inside_the_skill(local: CommandSandbox) -> None
     (local.work / ".agent-skills/good/in.md").symlink_to(".hidden/deep.md")
 
     assert local.run("load", "good").code == 1
+
+
+def test_a_folder_that_came_with_the_checkout_is_audited_when_it_is_recorded(
+    project: CommandSandbox, url: str, upstream: Repository
+) -> None:
+    upstream.write(prefix_paths("skills/evil", make_skill("evil", body=HIDDEN))).commit()
+    project.run("install", f"{url}@evil", "--allow", "hidden-text", check=True)
+    clone = CommandSandbox(project.root.parent / "clone")
+    for path in ("skills.json", "skills.lock", ".agent-skills/evil/SKILL.md"):
+        clone.write(path, project.read(path))
+
+    assert clone.run("sync", "--frozen", "--json").json["error"]["problems"][0]["rule"] == "hidden-text"
+    assert not clone.exists(".agent-skills/.skillpm/receipt.json")
+    clone.run("sync", "--frozen", "--allow", "hidden-text", check=True)
+    clone.run("load", "evil", check=True)
+
+
+def test_what_was_allowed_is_this_rule_of_this_content(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    (project.home / ".config/skillpm").mkdir(parents=True)
+    (project.home / ".config/skillpm/config.toml").write_text('[audit]\nblock = ["hidden-text", "widens"]\n')
+    upstream.write(prefix_paths("skills/evil", make_skill("evil", body=HIDDEN))).commit()
+    project.run("install", f"{url}@evil", "--allow", "hidden-text", check=True)
+    project.run("load", "evil", check=True)
+
+    (project.home / ".config/skillpm/config.toml").write_text('[audit]\nblock = ["*"]\n')
+
+    project.run("load", "evil", check=True)
+    project.write(".agent-skills/evil/SKILL.md", project.read(".agent-skills/evil/SKILL.md") + HIDDEN)
+    assert project.run("load", "evil").code == 1

@@ -4,10 +4,7 @@ An entry counts only in the file that it was written to: it names the file's dev
 archive nor a restored CI cache carries over. Whatever else is wrong with an entry, the skill is audited again.
 """
 
-import json
 import os
-import stat
-import threading
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -16,11 +13,10 @@ from skillpm.audit import __file__ as audit_package
 from skillpm.audit.auditor import audit_tree
 from skillpm.audit.finding import SEVERITIES, AuditFinding
 from skillpm.audit.rules import RULE_SET, RULES
-from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder
+from skillpm.cachedir import read_bound_file, record_use, retry_if_emptied, write_bound_file
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
-from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries
 from skillpm.operations.context.runtime import Context
 
 BUCKET = "verdicts"
@@ -68,16 +64,10 @@ def _code_digest() -> str:
 
 def _read_entry(path: str) -> tuple[AuditFinding, ...] | None:
     """Return the findings of an entry; None if there is none, or if anything about it is wrong."""
+    entry = read_bound_file(path, MAX_ENTRY_SIZE)
     try:
-        descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY)
-        with open(descriptor, "rb") as file:
-            state = os.fstat(descriptor)
-            data = file.read(MAX_ENTRY_SIZE) if stat.S_ISREG(state.st_mode) else b""
-        entry = json.loads(data)
-        if [entry["device"], entry["inode"]] != [state.st_dev, state.st_ino] or state.st_size > MAX_ENTRY_SIZE:
-            return None
-        return tuple(_read_finding(row) for row in entry["findings"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None if entry is None else tuple(_read_finding(row) for row in entry["findings"])
+    except (ValueError, TypeError, KeyError):
         return None
 
 
@@ -90,18 +80,5 @@ def _read_finding(row: Any) -> AuditFinding:
 
 
 def _write_entry(path: str, findings: tuple[AuditFinding, ...], cache_dir: str) -> None:
-    tag_cache_folder(cache_dir)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    remove_stale_temporaries(path)
-    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            state = os.fstat(descriptor)  # a rename keeps the inode
-            rows = [{field: getattr(finding, field) for field in FIELDS} for finding in findings]
-            file.write(json.dumps({"device": state.st_dev, "inode": state.st_ino, "findings": rows}).encode())
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            discard_file(temporary)
-        raise
+    rows = [{field: getattr(finding, field) for field in FIELDS} for finding in findings]
+    write_bound_file(path, {"findings": rows}, cache_dir)

@@ -1,11 +1,11 @@
 """Audit the folder of a skill that is about to be loaded."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from shlex import quote
 
-from skillpm.core.digest import Digest, content_hash
+from skillpm.core.digest import content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
@@ -16,31 +16,31 @@ from skillpm.operations.audit.verdicts import read_or_audit
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.gate.allowed import read_allowed
 from skillpm.operations.gate.audited import is_blocking, to_problem
 from skillpm.operations.gate.problems import GateRequest, IncomingSkill, refusal
 from skillpm.operations.pipeline.plan import GateOptions
 from skillpm.settings import Settings
 
 
-def refuse_content(
-    scope: Scope,
-    settings: Settings,
-    name: SkillName,
-    folder: str,
-    paths: Sequence[str],
-    is_installed: Callable[[Digest], bool],
-) -> None:
-    """Raise `NotTrusted` if a finding in these files blocks, and nobody has let exactly this content in."""
+def refuse_content(scope: Scope, settings: Settings, name: SkillName, folder: str, paths: Sequence[str]) -> None:
+    """Raise `NotTrusted` if a finding in these files blocks, and the user has not allowed its rule for this content."""
     context = Context(settings=settings)
-    tree = FileTree(files=tuple(sorted(_read_files(folder, paths), key=lambda file: file.path.encode())))
+    tree = read_files(folder, paths)
     skill = IncomingSkill(name=name, locked=LockedSkill(pin=PathPin(path=folder), digest=tree.digest), tree=tree)
     audit = load_audit_settings(scope, settings)
-    request = GateRequest(scope=scope, context=context, incoming=[skill], options=GateOptions(), audit=audit)
+    options = GateOptions(allow=tuple(read_allowed(settings.cache_dir, tree.digest)))
+    request = GateRequest(scope=scope, context=context, incoming=[skill], options=options, audit=audit)
     blocking = [each for each in read_or_audit(context, tree, tree.digest) if is_blocking(request, skill, each)]
-    if blocking and not is_installed(tree.digest):
+    if blocking:
         look = f"`skillpm audit {quote(sanitize(folder, 400))}` shows what it contains"
         hint = f"{look}; to load it all the same, make an exception for {tree.digest} in config.toml"
         raise refusal([to_problem(skill, each, hint) for each in blocking], outcome="it was not loaded")
+
+
+def read_files(folder: str, paths: Sequence[str]) -> FileTree:
+    """Return these files of a folder as a tree, without those that cannot be read and links to outside."""
+    return FileTree(files=tuple(sorted(_read_files(folder, paths), key=lambda file: file.path.encode())))
 
 
 def _read_files(folder: str, paths: Sequence[str]) -> Iterator[TreeFile]:

@@ -1,24 +1,23 @@
 """Check what is loaded: the folder of a skill, as it is now, under the same rules as new content.
 
-Installed skills have passed the gate, but a skills directory has others, too: written by hand, edited, or committed to
-a repository. Each is audited before it is first loaded. What has passed is remembered with the stats of its files and
-of the settings, so that an unchanged skill costs one `stat` a file. Stats have inode and ctime, which neither git nor
-an archive can carry to another machine.
+What was installed here has passed the gate, but a skills directory has other skills: written by hand, edited, or
+committed to a repository, with a receipt that says they were installed. So each is audited before it is first loaded.
+What has passed is remembered with the stats of its files and of the settings: an unchanged skill costs one `stat` a
+file. Stats have inode and ctime, which neither git nor an archive can carry to another machine.
 """
 
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
 from skillpm import __version__
 from skillpm.cachedir import record_use, tag_cache_folder, write_cache_file
-from skillpm.core.digest import Digest, content_hash
+from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.installer.disk_state import MAX_READ_SIZE, walk_files
-from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import read_stat_cache
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.registry.card import Card
@@ -28,6 +27,7 @@ from skillpm.settings import Settings
 BUCKET = "loaded"
 # Of a folder: more files are not read, the smallest first, so that a crowd of large ones cannot hide a small one.
 MAX_FILES, MAX_SIZE = 10_000, 50_000_000
+DAY_SECONDS = 86_400
 
 
 class LoadGate:
@@ -43,9 +43,10 @@ class LoadGate:
     def __call__(self, card: Card) -> None:
         """Check the content of a skill."""
         folder = os.path.realpath(card.folder)
-        paths = _list_files(folder) if os.path.basename(card.location) in SKILL_FILES else [card.location]
+        paths = list_files(folder) if os.path.basename(card.location) in SKILL_FILES else [card.location]
         stats = [read_file_stat(path) for path in (*paths, user_config_path(self._settings), *self._documents)]
-        key = content_hash("\n".join([__version__, *paths, *stats]).encode(errors="surrogatepass"))
+        day = str(int(time.time()) // DAY_SECONDS)  # exceptions end
+        key = content_hash("\n".join([__version__, day, *paths, *stats]).encode(errors="surrogatepass"))
         if self._passed.get(folder) == key or self._is_remembered(card.location, key):
             self._passed[folder] = key
             return
@@ -59,20 +60,7 @@ class LoadGate:
         # Imported here, since skills that have passed before need none of it.
         from skillpm.operations.gate.loaded_content import refuse_content  # noqa: PLC0415
 
-        refuse_content(self._scope, self._settings, SkillName(card.name), folder, paths, self._is_installed(card))
-
-    def _is_installed(self, card: Card) -> Callable[[Digest], bool]:
-        """Return a function that says whether the gate has let this content in when it was installed here."""
-
-        def is_installed(digest: Digest) -> bool:
-            layout = Layout(directory=card.directory)
-            installed = load_receipt(layout).skills.get(SkillName(card.name))
-            # A receipt may come with a checkout. The stat cache beside it, which has the inode of the registry, cannot.
-            recorded = read_stat_cache(layout.stat_cache).file_stats.get("", {}).get("skills.json")
-            is_own = recorded is not None and recorded == read_file_stat(layout.registry)
-            return is_own and installed is not None and installed.digest == digest
-
-        return is_installed
+        refuse_content(self._scope, self._settings, SkillName(card.name), folder, paths)
 
     def _entry_path(self, location: str) -> str:
         name = content_hash(location.encode(errors="surrogatepass"))
@@ -94,7 +82,7 @@ class LoadGate:
             write_cache_file(self._entry_path(location), key.encode())
 
 
-def _list_files(folder: str) -> list[str]:
+def list_files(folder: str) -> list[str]:
     """Return the paths of all files that an agent could read, the smallest first after the SKILL.md."""
     found: list[tuple[bool, int, str]] = []
     with suppress(OSError):

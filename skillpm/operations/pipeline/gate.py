@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.gate.allowed import remember_allowed
 from skillpm.operations.gate.audited import find_audit_problems
 from skillpm.operations.gate.policy_rules import find_forbidden
 from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem, refusal
@@ -34,3 +35,5 @@ def check_incoming(scope: Scope, context: Context, incoming: Sequence[IncomingSk
             context.reporter.warn(f"{problem.skill}: {problem.text}")
     if blocking := [problem for problem in problems if problem.blocks]:
         raise refusal(blocking)
+    for skill in incoming if options.allow else ():
+        remember_allowed(context.settings.cache_dir, skill.digest, options.allow)

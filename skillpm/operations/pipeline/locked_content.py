@@ -19,6 +19,8 @@ from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.gate.loaded_content import read_files
+from skillpm.operations.gate.loading import list_files
 from skillpm.operations.gate.problems import IncomingSkill, read_old_content
 from skillpm.operations.pipeline.content_warnings import (
     declared_name_messages,
@@ -90,9 +92,12 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
 def _find_incoming(
     scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
 ) -> list[IncomingSkill]:
-    """Return the content to check before it is installed. A live link has none: it is what the user edits."""
+    """Return the content to check before it is installed, or recorded as installed: a checkout may contain it.
+
+    A live link has none: it is what the user edits.
+    """
     incoming = []
-    for name, content in contents.items():
+    for name, content in sorted({**_adopted_content(scope, plan), **contents}.items()):
         if isinstance(content, FileTree):
             locked, installed = plan.lockfile.skills[name], plan.receipt.skills.get(name)
             old = None
@@ -108,6 +113,17 @@ def _find_incoming(
                 )
             )
     return incoming
+
+
+def _adopted_content(scope: Scope, plan: InstallPlan) -> dict[SkillName, FileTree]:
+    """Return the folders that are there already with the locked content, although skillpm did not install them here."""
+    adopted = {}
+    for name, skill in plan.new_receipt.skills.items():
+        before = plan.receipt.skills.get(name)
+        if name in plan.lockfile.skills and skill.digest and (before is None or before.digest != skill.digest):
+            folder = scope.layout.skill_path(name)
+            adopted[name] = read_files(folder, list_files(folder))
+    return adopted
 
 
 def _merge_edits(
