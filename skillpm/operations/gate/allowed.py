@@ -4,9 +4,9 @@ import os
 from contextlib import suppress
 
 from skillpm.cachedir import read_bound_file, record_use, write_bound_file
-from skillpm.core.digest import Digest
+from skillpm.core.digest import Digest, content_hash
+from skillpm.operations.gate.loading import BUCKET
 
-BUCKET = "allowed"
 MAX_SIZE = 100_000
 
 
@@ -30,4 +30,4 @@ def read_allowed(cache_dir: str, digest: Digest) -> frozenset[str]:
 
 
 def _path(cache_dir: str, digest: Digest) -> str:
-    return os.path.join(cache_dir, BUCKET, digest.removeprefix("sha256:"))
+    return os.path.join(cache_dir, BUCKET, content_hash(f"allowed {digest}".encode()))

@@ -24,7 +24,8 @@ from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
 from skillpm.settings import Settings
 
-BUCKET = "loaded"
+# Of the cache: beside what the audit found.
+BUCKET = "verdicts"
 # Of a folder: more files are not read, the smallest first, so that a crowd of large ones cannot hide a small one.
 MAX_FILES, MAX_SIZE = 10_000, 50_000_000
 DAY_SECONDS = 86_400
@@ -63,7 +64,7 @@ class LoadGate:
         refuse_content(self._scope, self._settings, SkillName(card.name), folder, paths)
 
     def _entry_path(self, location: str) -> str:
-        name = content_hash(location.encode(errors="surrogatepass"))
+        name = content_hash(f"loaded {location}".encode(errors="surrogatepass"))
         return os.path.join(self._settings.cache_dir, BUCKET, name)
 
     def _is_remembered(self, location: str, key: str) -> bool:

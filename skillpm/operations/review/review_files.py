@@ -75,7 +75,7 @@ def _read_file(path: str) -> ReviewFile:
 
 def fetch_import(context: Context, imported: ReviewImport) -> str:
     """Return the text of an imported file, from the cache if it was fetched before."""
-    path = os.path.join(context.settings.cache_dir, "reviews", imported.digest.removeprefix("sha256:"))
+    path = os.path.join(context.settings.cache_dir, "indexes", content_hash(f"reviews {imported.digest}".encode()))
     try:
         data = read_regular_file(path, MAX_SIZE)
     except OSError:
