@@ -5,8 +5,9 @@ from contextlib import suppress
 
 from skillpm.cachedir import read_bound_file, record_use, write_bound_file
 from skillpm.core.digest import Digest, content_hash
-from skillpm.operations.gate.loading import BUCKET
 
+# Of the cache: beside what the audit found.
+BUCKET = "verdicts"
 MAX_SIZE = 100_000
 
 

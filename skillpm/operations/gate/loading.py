@@ -20,14 +20,14 @@ from skillpm.installer.disk_state import MAX_READ_SIZE, walk_files
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.operations.gate.allowed import BUCKET
 from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
+from skillpm.serving.skill_files import MAX_SCANNED_FILES
 from skillpm.settings import Settings
 
-# Of the cache: beside what the audit found.
-BUCKET = "verdicts"
-# Of a folder: more files are not read, the smallest first, so that a crowd of large ones cannot hide a small one.
-MAX_FILES, MAX_SIZE = 10_000, 50_000_000
+# Of a folder: more bytes are not read, the smallest files first, so that a large one cannot hide a small one.
+MAX_SIZE = 50_000_000
 DAY_SECONDS = 86_400
 
 
@@ -48,13 +48,13 @@ class LoadGate:
         stats = [read_file_stat(path) for path in (*paths, user_config_path(self._settings), *self._documents)]
         day = str(int(time.time()) // DAY_SECONDS)  # exceptions end
         key = content_hash("\n".join([__version__, day, *paths, *stats]).encode(errors="surrogatepass"))
-        if self._passed.get(folder) == key or self._is_remembered(card.location, key):
-            self._passed[folder] = key
+        if self._passed.get(card.location) == key or self._is_remembered(card.location, key):
+            self._passed[card.location] = key
             return
         self._audit(card, folder, paths)
         # Another write within the same clock tick would go unnoticed.
         if not any(is_recent(stat) for stat in stats if stat):
-            self._passed[folder] = key
+            self._passed[card.location] = key
             self._remember(card.location, key)
 
     def _audit(self, card: Card, folder: str, paths: Sequence[str]) -> None:
@@ -87,7 +87,7 @@ def list_files(folder: str) -> list[str]:
     """Return the paths of all files that an agent could read, the smallest first after the SKILL.md."""
     found: list[tuple[bool, int, str]] = []
     with suppress(OSError):
-        for path, entry in islice(walk_files(folder), MAX_FILES):
+        for path, entry in islice(walk_files(folder), MAX_SCANNED_FILES):
             with suppress(OSError):
                 found.append((path not in SKILL_FILES, entry.stat().st_size, entry.path))
     total, paths = 0, []
