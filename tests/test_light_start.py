@@ -62,6 +62,12 @@ def test_an_update_with_nothing_new_compares_no_content(settled: Sandbox) -> Non
     assert {name for name in loaded(settled, "update") if name.endswith(("capabilities", "difflib"))} == set()
 
 
+def test_a_sync_with_nothing_to_do_checks_no_content(settled: Sandbox) -> None:
+    checks = ("skillpm.audit", "skillpm.operations.audit", "skillpm.operations.gate", "skillpm.operations.review")
+
+    assert {name for name in loaded(settled, "sync") if name.startswith(checks)} == set()
+
+
 def test_a_skill_that_has_passed_is_loaded_without_the_audit(settled: Sandbox) -> None:
     settled.run("load", "testing", check=True)
 
