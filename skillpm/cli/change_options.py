@@ -59,14 +59,6 @@ network_options = combine_options(
     insecure_host_option,
 )
 fetch_options = combine_options(scope_options, network_options)
-# For commands that change the skills directory.
-change_options = combine_options(
-    fetch_options,
-    dry_run_option,
-    click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
-    click.option("--force", is_flag=True, help="Replace or remove conflicting files, after backing them up."),
-    lock_timeout_option,
-)
 # For commands that install or use new content.
 allow_option = click.option(
     "--allow",
@@ -75,9 +67,17 @@ allow_option = click.option(
     metavar="RULE",
     help="Do not refuse new content because of this rule of the audit, this time (repeatable).",
 )
+# For commands that change the skills directory.
+change_options = combine_options(
+    fetch_options,
+    dry_run_option,
+    allow_option,
+    click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
+    click.option("--force", is_flag=True, help="Replace or remove conflicting files, after backing them up."),
+    lock_timeout_option,
+)
 # For commands that install new content.
 merge_options = combine_options(
-    allow_option,
     click.option("--merge", is_flag=True, help="Merge your edits into new content, and stop where they overlap."),
     click.option("--conflicts", is_flag=True, help="With --merge, write conflict marks where they overlap."),
 )

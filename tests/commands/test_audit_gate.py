@@ -194,3 +194,13 @@ def test_a_rule_that_does_not_exist_is_an_error(project: CommandSandbox, url: st
     assert project.run("install", f"{url}@pdf", "--json").json["error"]["message"] == (
         "the audit has no rule `hiden-text`"
     )
+
+
+def test_an_import_is_refused_and_allowed_like_an_install(project: CommandSandbox, evil: str) -> None:
+    source = evil.removesuffix("@evil")
+    skills = {"evil": {"source": source, "sourceType": "git", "computedHash": ""}}
+    project.write("skills-lock.json", json.dumps({"version": 1, "skills": skills}))
+
+    assert project.run("import", "--json").json["error"]["problems"][0]["rule"] == "hidden-text"
+    project.run("import", "--allow", "hidden-text", check=True)
+    assert project.exists(".agent-skills/evil/SKILL.md")

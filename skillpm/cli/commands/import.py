@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import build_change_options, dry_run_option, fetch_options, lock_timeout_option
+from skillpm.cli.change_options import (
+    allow_option,
+    build_change_options,
+    dry_run_option,
+    fetch_options,
+    lock_timeout_option,
+)
 from skillpm.cli.change_output import change_to_json, print_change
 from skillpm.cli.options import Invocation, read_scope_flags
 from skillpm.core.suggestions import list_some
@@ -35,6 +41,7 @@ Examples:
 )
 @lock_timeout_option
 @dry_run_option
+@allow_option
 @fetch_options
 def command(call: Invocation, path: str) -> int:
     """Import the skills that another tool manages: its requirements, its lockfile and its installed skills.
