@@ -38,21 +38,31 @@ INSTALLERS = (
     *("raw.githubusercontent.com/anchore/", "raw.githubusercontent.com/golangci/", "golangci-lint.run/"),
 )
 # Requests to these are read by whoever opened the inbox, tunnel or paste.
-COLLECTORS = (
-    *("webhook.site", "requestbin.com", "requestbin.net", "pipedream.net", "ngrok.io", "ngrok.app", "ngrok-free.app"),
-    *(
-        "ngrok-free.dev",
-        "trycloudflare.com",
-        "burpcollaborator.net",
-        "oastify.com",
-        "oast.fun",
-        "oast.pro",
-        "oast.live",
-    ),
-    *("oast.site", "oast.online", "oast.me", "interact.sh", "requestcatcher.com", "beeceptor.com", "hookbin.com"),
-    *("dnslog.cn", "serveo.net", "localhost.run", "loca.lt", "transfer.sh", "file.io", "0x0.st", "pastebin.com"),
-    *("rentry.co", "glot.io", "paste.ee", "ix.io", "termbin.com", "bashupload.com", "temp.sh", "gofile.io"),
-    *("hastebin.com", "dpaste.com", "dpaste.org", "canarytokens.com", "anonfiles.com", "paste.rs", "catbox.moe"),
+COLLECTORS = frozenset(
+    (
+        *(
+            "webhook.site",
+            "requestbin.com",
+            "requestbin.net",
+            "pipedream.net",
+            "ngrok.io",
+            "ngrok.app",
+            "ngrok-free.app",
+        ),
+        *(
+            "ngrok-free.dev",
+            "trycloudflare.com",
+            "burpcollaborator.net",
+            "oastify.com",
+            "oast.fun",
+            "oast.pro",
+            "oast.live",
+        ),
+        *("oast.site", "oast.online", "oast.me", "interact.sh", "requestcatcher.com", "beeceptor.com", "hookbin.com"),
+        *("dnslog.cn", "serveo.net", "localhost.run", "loca.lt", "transfer.sh", "file.io", "0x0.st", "pastebin.com"),
+        *("rentry.co", "glot.io", "paste.ee", "ix.io", "termbin.com", "bashupload.com", "temp.sh", "gofile.io"),
+        *("hastebin.com", "dpaste.com", "dpaste.org", "canarytokens.com", "anonfiles.com", "paste.rs", "catbox.moe"),
+    )
 )
 COLLECTOR_PATHS = ("discord.com/api/webhooks", "discordapp.com/api/webhooks", "api.telegram.org/bot")
 SHORTENERS = frozenset(
@@ -61,11 +71,10 @@ SHORTENERS = frozenset(
         *("v.gd", "rebrand.ly", "buff.ly", "s.id", "t.ly", "bl.ink", "shorte.st", "adf.ly", "lnk.to", "tr.im"),
     )
 )
-# Letters of other scripts that look like Latin ones.
-LOOKALIKES = str.maketrans(
-    "аеорсухіјѕһԁԛԝвкмнтАВЕКМНОРСТУХІЈЅαορνικτυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "aeopcyxijshdqwbkmhtABEKMHOPCTYXIJSaopviktuABEZHIKMNOPTYX",
-)
+# Letters of other scripts that look like Latin ones; and quotation marks, so that rules need only one form.
+LOOKALIKE_LETTERS = "аеорсухіјѕһԁԛԝвкмнтАВЕКМНОРСТУХІЈЅοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+LOOKALIKES = str.maketrans(f"{LOOKALIKE_LETTERS}‘’“”", "aeopcyxijshdqwbkmhtABEKMHOPCTYXIJSoABEZHIKMNOPTYX''\"\"")
+LOOKALIKE_LETTER = lazy_pattern(f"[{LOOKALIKE_LETTERS}]")
 LOCAL_SUFFIXES = (".local", ".localhost", ".internal", ".test", ".invalid", ".lan", ".home.arpa")
 LOCAL_NETWORKS = ("10.", "127.", "0.", "192.168.", "169.254.", "192.0.2.", "198.51.100.", "203.0.113.", "100.64.")
 PRIVATE_172 = range(16, 32)
@@ -97,7 +106,7 @@ class Url(NamedTuple):
             return "lookalike"
         if host in SHORTENERS:
             return "shortener"
-        if is_below_any(host, COLLECTORS) or where.startswith(COLLECTOR_PATHS):
+        if is_collector(host) or where.startswith(COLLECTOR_PATHS):
             return "collector"
         if self.scheme in {"http", "ftp", "ws"}:
             return "unencrypted"
@@ -127,9 +136,10 @@ def is_local(host: str) -> bool:
 
 def is_lookalike(host: str) -> bool:
     """Return whether a host has letters that its reader may take for others."""
-    return "xn--" in host or (not host.isascii() and any(ord(character) in LOOKALIKES for character in host))
+    return "xn--" in host or (not host.isascii() and LOOKALIKE_LETTER.search(host) is not None)
 
 
-def is_below_any(host: str, domains: tuple[str, ...]) -> bool:
-    """Return whether a host is one of these domains, or below one."""
-    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+def is_collector(host: str) -> bool:
+    """Return whether a host is one of `COLLECTORS`, or below one."""
+    labels = host.split(".")
+    return any(".".join(labels[-count:]) in COLLECTORS for count in range(2, min(len(labels), 5) + 1))

@@ -2,8 +2,8 @@
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cache, cached_property
 from re import Match, Pattern
 from typing import Literal
 
@@ -35,11 +35,25 @@ HTML_COMMENT = lazy_pattern(r"<!--(.*?)(?:-->|\Z)", 16)  # re.DOTALL
 QUOTED = lazy_pattern(r"[\"'`“”‘’«»「*_|\[(/]\s?$|\|.*$")
 DISCUSSED = lazy_pattern(
     r"(?i)\b(?:e\.?g\.|i\.e\.|examples?|such as|like|detect\w*|attack\w*|inject\w*|patterns?|block(?:s|ed)?|phrases?"
-    r"|refus\w+|reject\w*|malicious|jailbreak\w*|suspicious|attempts?|flag(?:s|ged)?|watch for|look for|red flags?)\b"
+    r"|refus\w+|reject\w*|malicious|jailbreak\w*|suspicious|attempts?|flag(?:s|ged)?|watch for|look for|red flags?"
+    r"|claims?|asks? (?:you|the agent) to|scam\w*)\b"
 )
 TEST_PATH = lazy_pattern(r"(?i)(?:^|/)(?:tests?|evals?|fixtures?|test[-_]\w+|examples?)/|(?:^|/)test_\w+\.py$")
 # A text or a pattern in a list, a line for each.
 LIST_ITEM = lazy_pattern(r"\s*(?:\(\s*)?(?:[rbf]{0,2}[\"'`]|/)")
+LETTERS = lazy_pattern(r"[a-z]{2,}")
+# A text that something is compared with.
+COMPARED = lazy_pattern(
+    r"(?i)(?:includes|contains|starts_?with|ends_?with|indexof|match(?:es)?|search|assert\w*!?|expect|equals?|==|!="
+    r"|detect\w*"
+    r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
+)
+# A text that something is compared with.
+COMPARED = lazy_pattern(
+    r"(?i)(?:includes|contains|starts_?with|ends_?with|indexof|match(?:es)?|search|assert\w*!?|expect|equals?|==|!="
+    r"|detect\w*"
+    r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
+)
 # How far around a word a pattern looks, in a line that may be a whole program.
 MAX_BEFORE = 400
 MAX_BEHIND = 1_200
@@ -72,8 +86,18 @@ class SourceFile:
 
     @cached_property
     def lower(self) -> str:
-        """The folded text in lower case, with the same offsets, to look for words."""
-        return lower_same_length(self.folded)
+        """The folded text in lower case and ASCII, with the same offsets, in which words are found faster."""
+        return self.ascii.lower().decode()
+
+    @cached_property
+    def _vocabulary(self) -> str:
+        """The distinct words of letters: most texts have none of those that a rule looks for."""
+        return " ".join(set(LETTERS.findall(self.lower)))
+
+    @cached_property
+    def ascii(self) -> bytes:
+        """The folded text with `?` for each character that is not ASCII, so that offsets stay the same."""
+        return self.folded.encode("ascii", "replace")
 
     @cached_property
     def folded(self) -> str:
@@ -83,8 +107,7 @@ class SourceFile:
         """
         if self.text.isascii():
             return self.text
-        text = HIDDEN.sub(lambda match: match.group() if match.group() in "\t\n" else "", self.text)
-        return unicodedata.normalize("NFKC", text).translate(LOOKALIKES)
+        return "\n".join(line if line.isascii() else _fold(line) for line in self.text.split("\n"))
 
     @cached_property
     def commands(self) -> str:
@@ -145,7 +168,12 @@ class SourceFile:
         before = match.string[max(start, match.start() - 200) : match.start()]
         above = match.string[max(0, start - 200) : start]
         is_listed = before.lstrip().startswith(("-", "*", "|", ">")) and DISCUSSED.search(above)
-        return bool(before.count("`") % 2 or QUOTED.search(before) or DISCUSSED.search(before) or is_listed)
+        return bool(self.is_in_code_span(match) or QUOTED.search(before) or DISCUSSED.search(before) or is_listed)
+
+    def is_in_code_span(self, match: "Match[str]") -> bool:
+        """Return whether a match is between backticks of its line."""
+        start = match.string.rfind("\n", 0, match.start()) + 1
+        return match.string.count("`", max(start, match.start() - 400), match.start()) % 2 == 1
 
     def discusses(self, match: "Match[str]") -> bool:
         """Return whether the text around a command warns of it, lists it to be found, or is a test's.
@@ -157,18 +185,22 @@ class SourceFile:
         text = match.string
         start = text.rfind("\n", 0, match.start()) + 1
         if self.is_script or self.kind == "data":
-            return self.is_script and LIST_ITEM.match(text, start) is not None
+            before = text[max(start, match.start() - 80) : match.start()]
+            return self.is_script and bool(LIST_ITEM.match(text, start) or COMPARED.search(before))
         end = min(find_or_end(text, "\n", match.end()), match.end() + 100)
         around = text[max(start, match.start() - 300) : end]
         above = text[max(0, start - 300) : start]
-        return bool(around.lstrip().startswith("|") or WARNED.search(around) or WARNED.search(above))
+        before = text[max(start, match.start() - 80) : match.start()]
+        return bool(
+            around.lstrip().startswith("|") or COMPARED.search(before) or WARNED.search(around) or WARNED.search(above)
+        )
 
     @cached_property
     def urls(self) -> "list[tuple[Match[str], Url]]":
         """All URLs of the text as it was written, look-alike letters included."""
         return list(find_urls(self.text))
 
-    def search(self, words: Collection[str], pattern: "Pattern[str]", *, more_lines: int = 0) -> Iterator["Match[str]"]:
+    def search(self, words: tuple[str, ...], pattern: "Pattern[str]", *, more_lines: int = 0) -> Iterator["Match[str]"]:
         """Yield the matches of a pattern in `commands`, in the lines that have one of these words (lower case).
 
         A match begins in such a line, and ends there or up to `more_lines` below. Compiling and running a pattern takes
@@ -178,11 +210,11 @@ class SourceFile:
         for start, end in self._find_lines(words, more_lines):
             yield from pattern.finditer(text, start, end)
 
-    def _find_lines(self, words: Collection[str], more_lines: int) -> Iterator[tuple[int, int]]:
+    def _find_lines(self, words: tuple[str, ...], more_lines: int) -> Iterator[tuple[int, int]]:
         lower, text = self.lower, self.commands
         spans = []
-        for word in words:
-            at = lower.find(word)
+        for word, letters in _with_letters(words):
+            at = lower.find(word) if letters in self._vocabulary else -1
             while at >= 0:
                 start = max(text.rfind("\n", 0, at) + 1, at - MAX_BEFORE)
                 end = text.find("\n", at)
@@ -213,14 +245,15 @@ def excerpt(text: str, limit: int = 80) -> str:
     return f"`{sanitize(one_line(text).replace('`', chr(39)), limit)}`"
 
 
-def lower_same_length(text: str) -> str:
-    """Return text in lower case; letters that become two stay as they are."""
-    lower = text.lower()
-    return (
-        lower
-        if len(lower) == len(text)
-        else "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
-    )
+@cache
+def _with_letters(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return each word with its longest part of letters."""
+    return tuple((word, max(LETTERS.findall(word), key=len, default="")) for word in words)
+
+
+def _fold(line: str) -> str:
+    line = unicodedata.normalize("NFKC", HIDDEN.sub(lambda match: match.group() if match.group() == "\t" else "", line))
+    return line.translate(LOOKALIKES)
 
 
 def find_or_end(text: str, part: str, start: int) -> int:

@@ -82,7 +82,7 @@ REVERSE_SHELL = lazy_pattern(
     r"|c)\s+[\"']?(?:/bin/)?(?:ba|z)?sh"
     r"|\bmkfifo\b[^\n]{0,100}\b(?:nc|ncat|netcat|telnet|openssl)\b|\bsocat\b[^\n]{0,120}\bexec:[\"']?(?:/bin/)?"
     r"(?:ba)?sh"
-    r"|\bsh\s+-i\s*(?:>&|<&|2>&1\s*\|)|\bos\.dup2\s*\([^\n]{0,40}fileno\(\)"
+    r"|\bsh\s+-i\s*(?:>&|<&|2>&1\s*\|)|\bos\.dup2\s*\(\s*(?:s|sock\w{0,10}|conn\w{0,10}|client)\.fileno\(\)"
     r"|\bpty\.spawn\s*\(\s*[\"'][^\"'\n]{0,20}sh[\"']"
 )
 DESTROY = lazy_pattern(
@@ -91,7 +91,7 @@ DESTROY = lazy_pattern(
     r"|\bmkfs(?:\.\w{2,8})?\s+[^\n]{0,60}/dev/|\bdd\s+[^\n]{0,80}\bof=/dev/(?:sd|nvme|hd|disk|vd)|>\s*/dev/(?:sd[a-z]"
     r"|nvme\d)"
     r"|:\(\)\s*\{\s*:\s*\|\s*:\s*&?\s*\}\s*;\s*:|\bchmod\s+(?:-R\s+|--recursive\s+)0?777\s+/(?=\s|$)"
-    r"|\b(?:format|del)\s+(?:/[a-z]\s+){1,4}c:\\?|\bvssadmin\s+delete\s+shadows|shutil\.rmtree\(\s*(?:[\"']/[\"']"
+    r"|\b(?:format|del)\s+(?:/[a-z]\s+){1,4}c:\\?|shutil\.rmtree\(\s*(?:[\"']/[\"']"
     r"|os\.path\.expanduser\([\"']~[\"']\)|Path\.home\(\))\s*\)"
 )
 DISABLE = lazy_pattern(
@@ -99,7 +99,8 @@ DISABLE = lazy_pattern(
     r"|\bsetenforce\s+0"
     r"|\bset-mppreference\b[^\n]{0,80}-disable|\badd-mppreference\b[^\n]{0,40}-exclusion|\bsystemctl\s+(?:stop"
     r"|disable)\s+(?:auditd|apparmor|firewalld|ufw|falcon\S*)"
-    r"|\bufw\s+disable|\biptables\s+-F\b|\bNOPASSWD\s*:\s*ALL|\bchmod\s+(?:u\+s|[2467][0-7]{3})\s+(?=/)"
+    r"|\bvssadmin\s+delete\s+shadows|\bufw\s+disable|\biptables\s+-F\b|\bNOPASSWD\s*:\s*ALL|\bchmod\s+(?:u\+s"
+    r"|[2467][0-7]{3})\s+(?=/)"
     r"|\bunset\s+HISTFILE|\bHISTFILE=/dev/null|\bset\s+\+o\s+history\b"
     r"|\bhistory\s+-c\b|\brm\s+[^\n]{0,30}\.(?:bash|zsh)_history\b|\bset-executionpolicy\s+[^\n]{0,40}(?:bypass"
     r"|unrestricted)"
@@ -222,7 +223,7 @@ COMMANDS = (
     Command(
         "destructive-command",
         "high",
-        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "vssadmin", "rmtree"),
+        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "rmtree"),
         DESTROY,
         "deletes more than a skill may touch",
     ),
@@ -237,6 +238,7 @@ COMMANDS = (
             "mppreference",
             "systemctl",
             "ufw",
+            "vssadmin",
             "iptables",
             "nopasswd",
             "chmod",
@@ -440,14 +442,14 @@ def check_spelling(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the commands that are spelt so that a search does not find them."""
     if file.kind in {"python", "javascript", "data", "binary"}:
         return
-    for match in file.search(["''", '""', "\\", "$@", "${", "$'"], SPLIT_WORD):
+    for match in file.search(("''", '""', "\\", "$@", "${", "$'"), SPLIT_WORD):
         line = file.line_of(match)
         if file.kind == "markdown" and file.context_of(line) == "prose":
             continue
         word = SPLITTERS.sub("", _decode_escapes(match[0]).removeprefix("$'").removesuffix("'"))
         if word.rpartition("/")[2] in SPLIT_COMMANDS:
             yield file.finding("obfuscated-command", "high", line, f"{excerpt(match[0])} is `{word}` for a shell")
-    for match in file.search(["ifs"], IFS):
+    for match in file.search(("ifs",), IFS):
         if match[0].rstrip("}").endswith("IFS") and not file.is_script:
             continue
         if (

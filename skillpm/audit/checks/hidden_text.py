@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 
 from skillpm.audit.finding import AuditFinding, Severity
-from skillpm.audit.hosts import LOOKALIKES
+from skillpm.audit.hosts import LOOKALIKE_LETTER, LOOKALIKE_LETTERS, LOOKALIKES
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import HTML_COMMENT, SourceFile, excerpt
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 
 TAG_TEXT = lazy_pattern("[\U000e0020-\U000e007f]+")
+# The flags of England, Scotland and Wales are spelt with tag letters (https://unicode.org/reports/tr51/#valid-emoji-tag-sequences).
+FLAGS = lazy_pattern(
+    "\U0001f3f4\U000e0067\U000e0062"
+    "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+C1_CONTROLS = lazy_pattern("[\x80-\x9f]")
 BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 ESCAPE = "\x1b"
 # As many in a line carry a message: each selector behind a letter is a byte of it.
@@ -31,7 +37,11 @@ INVISIBLE = lazy_pattern(
     r"|font-size\s*:\s*0(?:px|pt|em|%)?\s*[;\"']|opacity\s*:\s*0(?:\.0\d?)?\s*[;\"']"
     r"|(?<![-\w])color\s*:\s*(?:white|#fff(?:fff)?|transparent)\b)[^>]{0,200}>([^<]{1,2000})"
 )
-MIXED_WORD = lazy_pattern(r"[^\W\d_]{2,60}")
+# A Latin letter beside one that looks Latin.
+MIXED_WORD = lazy_pattern(
+    rf"[^\W\d_]{{0,40}}(?:[A-Za-z](?=[{LOOKALIKE_LETTERS}])|[{LOOKALIKE_LETTERS}](?=[A-Za-z]))[^\W\d_]{{1,40}}"
+)
+SPACES = dict.fromkeys(map(ord, "\t\r\f"))
 
 RULES = (
     Rule(
@@ -73,13 +83,12 @@ def check_hidden_text(file: SourceFile) -> Iterator[AuditFinding]:
     text = file.text
     if text.isascii() and text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return
-    lines: dict[int, str] = {}
-    for match in HIDDEN.finditer(text):
-        if match.group() not in "\t\n\r\f" and match.start():  # a mark of the byte order may be the first
-            line = file.line_of(match)
-            lines[line] = lines.get(line, "") + match.group()
-    for line, characters in lines.items():
-        yield _describe_hidden(file, line, characters)
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        if not (line.isascii() and line.isprintable()):
+            hidden = HIDDEN.finditer(FLAGS.sub("", line))
+            characters = "".join(match.group() for match in hidden).translate(SPACES)
+            if characters:
+                yield _describe_hidden(file, number, characters)
 
 
 def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFinding:
@@ -93,6 +102,8 @@ def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFindi
         return file.finding("hidden-text", "high", line, f"{code} shows this line in another order than it is read")
     if ESCAPE in characters:
         return file.finding("hidden-text", "medium", line, "terminal escape sequences, which can hide text")
+    if C1_CONTROLS.fullmatch(characters[0]):
+        return file.finding("hidden-text", "low", line, f"{code}: this line was decoded with a wrong encoding")
     if count >= MANY and len(set(characters)) > 1:
         return file.finding("hidden-text", "high", line, f"{count} invisible characters, the first is {code}")
     severity: Severity = "medium" if count >= MANY else "low"
@@ -106,11 +117,12 @@ def check_hidden_instructions(file: SourceFile) -> Iterator[AuditFinding]:
         return
     for match in HTML_COMMENT.finditer(file.folded) if "<!--" in file.text else ():
         line = file.line_of(match)
-        if file.context_of(line) == "prose" and FOR_AGENTS.search(match[1][:4_000]):
+        is_shown = file.context_of(line) == "prose" and not file.is_in_code_span(match)
+        if is_shown and FOR_AGENTS.search(match[1][:4_000]):
             is_command = COMMANDING.search(match[1][:4_000]) is not None
             message = f"the page does not show this comment: {excerpt(match[1])}"
             yield file.finding("hidden-instructions", "high" if is_command else "low", line, message)
-    for match in file.search(["style"], INVISIBLE, more_lines=3):
+    for match in file.search(("style",), INVISIBLE, more_lines=3):
         line = file.line_of(match)
         if file.context_of(line) == "prose" and match[2].strip():
             is_command = COMMANDING.search(match[2]) is not None
@@ -121,18 +133,16 @@ def check_hidden_instructions(file: SourceFile) -> Iterator[AuditFinding]:
 
 def check_mixed_scripts(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield a finding for each word that mixes Latin letters with those that look like them."""
-    if file.text.isascii():
+    if file.text.isascii() or not LOOKALIKE_LETTER.search(file.text):
         return
     for match in MIXED_WORD.finditer(file.text):
         word = match[0]
-        if word.isascii() or not any(ord(character) in LOOKALIKES for character in word):
-            continue
         others = [character for character in word if not character.isascii()]
         latin = sum(character.isascii() for character in word)
         # Every other letter is one that looks Latin; `μm`, `αβ` and `Δx` are words of science.
         if latin > 1 and all(ord(character) in LOOKALIKES for character in others):
             line = file.line_of(match)
             code = f"U+{ord(others[0]):04X}"
-            severity: Severity = "medium" if file.context_of(line) == "prose" else "high"
+            severity: Severity = "medium" if file.context_of(line) == "prose" or file.discusses(match) else "high"
             message = f"`{sanitize(word)}` is not `{word.translate(LOOKALIKES)}`: it has {code}"
             yield file.finding("mixed-scripts", severity, line, message)

@@ -52,8 +52,8 @@ PHRASES = (
         lazy_pattern(
             r"(?i)\b(?:ignore|disregard|forget)\s+(?:(?:all|any|everything|of|the|your|what)\s+){1,4}(?:instructions?"
             r"|above"
-            r"|guidelines|(?:you|that) (?:were|was|have been) (?:told|given|said)|guardrails)\b(?!\s+(?:in|from|on) "
-            r"(?:the|this|that|any) (?:file|page|doc|web|email|content))"
+            r"|guidelines|(?:you|that) (?:were|was|have been) (?:told|given|said)|guardrails)\b"
+            r"(?!\s+(?:in|from|on|inside|within|that|which|found|embedded|contained)\b)"
         ),
         "tells the agent to disregard its instructions",
     ),
@@ -105,7 +105,7 @@ PHRASES = (
         lazy_pattern(
             r"(?i)\b(?:without|avoid)\s+(?:\w+\s+){0,2}?(?:the |your )?(?:user|human|owner)(?:'s|’s)?\s+(?:knowledge"
             r"|knowing|notic\w+"
-            r"|awareness|consent|being aware)|\b(?:hide|conceal)\s+(?:this|these|it|the \w+(?: \w+)?|all \w+|any \w+"
+            r"|consent|being aware)|\b(?:hide|conceal)\s+(?:this|these|it|the \w+(?: \w+)?|all \w+|any \w+"
             r"|your \w+)\s+from\s+"
             r"(?:the |your )?(?:user|human|owner)\b|\bso (?:that )?the user (?:does not|doesn't|won't|will not|cannot"
             r"|can't)\s+(?:notice"

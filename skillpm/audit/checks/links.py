@@ -63,17 +63,17 @@ def check_links(file: SourceFile) -> Iterator[AuditFinding]:
             kind = "an address without a name" if url.kind == "address" else "a short link"
             severity: Severity = "medium" if is_code and file.is_script else "low"
             yield file.finding("unnamed-host", severity, line, f"{excerpt(url.text)} is {kind}")
-    for match in file.search(["]("], MARKDOWN_LINK):
+    for match in file.search(("](",), MARKDOWN_LINK):
         shown, target = SHOWN_HOST.match(match[1]), URL.match(match[2])
         if shown is not None and target is not None:
             host, real = shown[1].lower(), read_url(target).host
             if not host.endswith(FILE_ENDINGS) and not are_related(host, real):
                 message = f"the text shows {excerpt(host)}, the link leads to {excerpt(real)}"
                 yield file.finding("deceptive-link", "medium", file.line_of(match), message)
-    for match in file.search(["data:text/html", "javascript:", "vbscript:"], DATA_URL):
-        yield file.finding(
-            "deceptive-link", "high", file.line_of(match), f"the link runs code: {excerpt(match[0][2:])}"
-        )
+    for match in file.search(("data:text/html", "javascript:", "vbscript:"), DATA_URL):
+        severity = "medium" if file.discusses(match) else "high"
+        message = f"the link runs code: {excerpt(match[0][2:])}"
+        yield file.finding("deceptive-link", severity, file.line_of(match), message)
 
 
 def _describe_deception(url: Url) -> str:

@@ -42,6 +42,12 @@ ASSEMBLED_NAMES = frozenset(
     )
 )
 
+# Without one of these, a module neither runs nor hides anything.
+WORDS = (
+    *("exec", "eval", "compile", "getattr", "__import__", "import_module", "system", "popen", "subprocess"),
+    *("decode", "fromhex", "unhexlify", "chr(", "[::-1]"),
+)
+
 RULES = (
     Rule(
         id="dynamic-code",
@@ -87,7 +93,7 @@ def check_python(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield what a Python file runs that is decoded, downloaded or put together."""
     if file.kind != "python" or not file.text or len(file.text) > MAX_SOURCE:
         return
-    if not any(word in file.text for word in ("exec", "eval", "import", "getattr", "compile")):
+    if not any(word in file.lower for word in WORDS):
         return
     try:
         with warnings.catch_warnings():

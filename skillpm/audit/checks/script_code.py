@@ -29,16 +29,16 @@ def check_script(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield a finding for each way in which code keeps its reader from seeing what it runs."""
     if not file.is_script and file.kind not in {"markdown", "text"}:
         return
-    renamed = list(file.search(["_0x"], RENAMED))
+    renamed = list(file.search(("_0x",), RENAMED))
     if len(renamed) >= MANY_RENAMED:
         message = f"{len(renamed)} identifiers like {excerpt(renamed[0][0])}: the work of an obfuscator"
         yield file.finding("obfuscated-code", "high", file.line_of(renamed[0]), message)
-    for match in file.search(["eval", "![]", "+[]"], PACKED):
+    for match in file.search(("eval", "![]", "+[]"), PACKED):
         yield file.finding("obfuscated-code", "high", file.line_of(match), f"packed code: {excerpt(match[0])}")
-    for match in file.search(["require", "global", "window", "this", "process", "module", "self"], JS_PIECES):
+    for match in file.search(("require", "global", "window", "this", "process", "module", "self"), JS_PIECES):
         name = "".join(PIECE.findall(match[1] or match[2]))
         yield file.finding("obfuscated-code", "high", file.line_of(match), f"gets `{name}` by a name in pieces")
-    for match in file.search(["eval", "function"], REMOTE_EVAL):
+    for match in file.search(("eval", "function"), REMOTE_EVAL):
         severity: Severity = "medium" if file.discusses(match) else "high"
         yield file.finding(
             "dynamic-code", severity, file.line_of(match), f"runs what it downloads: {excerpt(match[0])}"
