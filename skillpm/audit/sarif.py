@@ -55,7 +55,6 @@ def _describe_rule(name: str) -> dict[str, Any]:
     rule = RULES[name]
     return {
         "id": name,
-        "name": "".join(part.capitalize() for part in name.split("-")),
         "shortDescription": {"text": f"{rule.title}."},
         "fullDescription": {"text": rule.reason},
         "help": {"text": f"{rule.reason} {rule.remedy}", "markdown": f"{rule.reason}\n\n**What to do:** {rule.remedy}"},
