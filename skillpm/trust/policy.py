@@ -13,6 +13,8 @@ from skillpm.requirements.source import Source
 from skillpm.trust.places import Place, find_place, matches_name, matches_place, matches_request
 
 MAX_NAMED = 5
+# By how many seconds clocks may differ.
+MAX_CLOCK_DIFFERENCE = 86_400.0
 
 
 class PolicyCheck(Value):
@@ -35,15 +37,31 @@ class SkillContent(Value):
     size: int
 
 
+class PublishedCopy(Value):
+    """The copy of a published policy: how old it is, and how old it may become, in seconds."""
+
+    url: str
+    # The key that has it fetched, for messages.
+    where: str
+    max_age: float
+    # In seconds since 1970; 0 if it was never fetched.
+    fetched: float = 0.0
+
+    def find_problem(self, now: float) -> str:
+        """Return why the copy does not say any more what is forbidden, as a predicate; empty if it does."""
+        if not self.fetched:
+            return "was never fetched"
+        if now < self.fetched - MAX_CLOCK_DIFFERENCE:
+            return "has a copy of the future (check your clock)"
+        return "was not fetched for longer than its max-age" if now > self.fetched + self.max_age else ""
+
+
 class Policies(Value):
     """All policies that apply, the machine's first."""
 
     layers: tuple[Policy, ...] = ()
-    # When a fetched policy becomes too old, in seconds since 1970; 0 for never.
-    expires: float = 0.0
-    # The error that is due then, and its place.
-    expiry: str = ""
-    expiry_where: str = ""
+    # Those of the layers that were fetched, or should have been.
+    copies: tuple[PublishedCopy, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.layers)

@@ -10,8 +10,11 @@ from policy.world import Buyer, Market, format_error
 
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import read_policy
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import find_scope
 from skillpm.operations.context.scope_policy import load_scope_policies
+from skillpm.operations.doctor.diagnostics import DoctorContext
+from skillpm.operations.doctor.environment_checks import check_policies
 from skillpm.settings import read_settings
 from skillpm.trust.policy import Policies
 
@@ -218,3 +221,25 @@ def test_the_policy_of_this_machine_applies(project: CommandSandbox) -> None:
 
 def test_format_error_names_the_place() -> None:
     assert format_error(DocumentError("m", where="w", hint="h")) == "document: m\n  where: w\n  hint: h"
+
+
+def test_doctor_names_a_machine_policy_that_others_may_change(buyer: Buyer, market: Market) -> None:
+    file = buyer.write_policy("machine", "")
+    file.chmod(0o666)
+    settings = buyer.settings
+    doctor = DoctorContext(settings=settings, context=Context(settings=settings), scope=None)
+
+    found = [(each.message, each.where) for each in check_policies(doctor)]
+
+    message = "others than root may change the policy of this machine"
+    folders = [] if os.geteuid() == 0 else [str(file.parent)]
+    assert found == [(message, path) for path in (*folders, str(file))]
+
+
+def test_doctor_names_a_policy_that_was_never_fetched(project: CommandSandbox) -> None:
+    project.write("../home/.config/skillpm/policy.toml", f"version = 1\n{FETCH}")
+
+    assert project.output("doctor").startswith(
+        "problem: the policy https://x.example/p.toml was never fetched, so nothing is allowed\n"
+        "    where: HOME/.config/skillpm/policy.toml: fetch\n"
+    )

@@ -190,6 +190,25 @@ def test_a_damaged_copy_fails_closed_and_is_replaced(publisher: Publisher) -> No
     assert publisher.applies().startswith("steals tokens")
 
 
+def test_a_copy_that_somebody_else_has_written_is_not_believed(publisher: Publisher) -> None:
+    publisher.publish(NEW)
+    publisher.refresh()
+    (copy,) = (publisher.file.parent / "policies").iterdir()
+    value = json.loads(copy.read_text())
+
+    copy.write_text(json.dumps({**value, "policy": value["policy"].replace("testing", "nothing")}))
+
+    assert publisher.applies() == (
+        f"document: this copy of a policy is not signed by the key in `fetch.key`\n  where: {copy}\n"
+        "  hint: run `skillpm policy refresh` to replace it"
+    )
+    copy.write_text(json.dumps({**value, "fetched": int(NOW) + 10_000_000}))
+    assert publisher.applies() == (
+        f"not-trusted: the policy {publisher.url} has a copy of the future (check your clock), so nothing is allowed\n"
+        f"  where: {publisher.file}: fetch\n  hint: run `skillpm policy refresh` when the server is reachable"
+    )
+
+
 def test_a_command_that_changes_something_fetches_it_and_names_what_failed(
     scene: CommandSandbox, publisher: Publisher, server: GitServer
 ) -> None:

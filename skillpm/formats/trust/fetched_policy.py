@@ -13,6 +13,8 @@ class PolicyCopy(Value):
 
     policy: Policy
     text: str
+    # In base64.
+    signature: str
     fetched: float
 
 
@@ -30,17 +32,20 @@ def read_policy_copy(text: str, file: str, fetch: FetchedPolicy) -> PolicyCopy:
     """Parse a copy. Raises `DocumentError`, also for that of another URL or key."""
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
-    top.check_keys("version", "url", "key", "fetched", "policy")
+    top.check_keys("version", "url", "key", "fetched", "signature", "policy")
     for key, expected in (("url", fetch.url), ("key", fetch.key)):
         if top.require(key).text() != expected:
             top.require(key).raise_expected(expected)
     policy = top.require("policy").text()
     return PolicyCopy(
-        policy=read_published_policy(policy, fetch.url), text=policy, fetched=float(top.require("fetched").number())
+        policy=read_published_policy(policy, fetch.url),
+        text=policy,
+        signature=top.require("signature").text(),
+        fetched=float(top.require("fetched").number()),
     )
 
 
 def write_policy_copy(copy: PolicyCopy, fetch: FetchedPolicy) -> str:
     """Return the text of a copy."""
-    value = {"version": FORMAT, "url": fetch.url, "key": fetch.key, "fetched": int(copy.fetched), "policy": copy.text}
-    return dump_json(value)
+    value = {"version": FORMAT, "url": fetch.url, "key": fetch.key, "fetched": int(copy.fetched)}
+    return dump_json(value | {"signature": copy.signature, "policy": copy.text})

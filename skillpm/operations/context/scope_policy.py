@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillpm.core.digest import content_hash
@@ -88,13 +89,27 @@ def find_copy_files(scopes: Sequence[Scope], settings: Settings) -> list[str]:
 def read_copy(fetch: "FetchedPolicy", settings: Settings) -> "PolicyCopy | None":
     """Return the last good copy of a published policy; None if there is none.
 
-    Its signature was verified when it was fetched. Raises `DocumentError` for a copy that cannot be read.
+    Raises `DocumentError` for a copy that cannot be read, or is not signed: the environment decides in which folder it
+    is, and somebody else may have put one there.
     """
     from skillpm.formats.trust.fetched_policy import read_policy_copy  # noqa: PLC0415  (as above)
 
     path = copy_path(fetch, settings)
     text = read_text(path)
-    return None if text is None else read_policy_copy(text, path, fetch)
+    if text is None:
+        return None
+    copy = read_policy_copy(text, path, fetch)
+    if not _is_signed(copy.text, copy.signature, fetch.key):
+        hint = "run `skillpm policy refresh` to replace it"
+        raise DocumentError("this copy of a policy is not signed by the key in `fetch.key`", where=path, hint=hint)
+    return copy
+
+
+@lru_cache(maxsize=8)
+def _is_signed(text: str, signature: str, key: str) -> bool:
+    from skillpm.trust.ed25519 import is_signed  # noqa: PLC0415  (as above)
+
+    return is_signed(text.encode(), signature.encode(), key)
 
 
 def load_policies(scopes: Sequence[Scope], settings: Settings) -> "Policies | None":
@@ -106,25 +121,19 @@ def load_policies(scopes: Sequence[Scope], settings: Settings) -> "Policies | No
     policies = read_policies(scopes, settings)
     if not policies:
         return None
-    from skillpm.trust.policy import Policies  # noqa: PLC0415  (as above)
+    from skillpm.trust.policy import Policies, PublishedCopy  # noqa: PLC0415  (as above)
 
-    layers, expiries = [], []
+    layers, copies = [], []
     for _, policy in policies:
         layers.append(policy)
         if policy.fetch is not None:
             copy = read_copy(policy.fetch, settings)
             layers += [] if copy is None else [copy.policy]
-            expiries.append((0.0 if copy is None else copy.fetched + policy.fetch.max_age, policy.fetch, policy))
-    if not expiries:
-        return Policies(layers=tuple(layers))
-    moment, fetch, policy = min(expiries, key=lambda each: each[0])
-    problem = "was never fetched" if not moment else "was not fetched for longer than its max-age"
-    return Policies(
-        layers=tuple(layers),
-        expires=moment or 1.0,
-        expiry=f"the policy {fetch.url} {problem}, so nothing is allowed",
-        expiry_where=policy.locate("fetch"),
-    )
+            published = PublishedCopy(
+                url=policy.fetch.url, where=policy.locate("fetch"), max_age=float(policy.fetch.max_age)
+            )
+            copies.append(published if copy is None else published.replace(fetched=copy.fetched))
+    return Policies(layers=tuple(layers), copies=tuple(copies))
 
 
 def has_published_policy(scope: Scope, settings: Settings) -> bool:
@@ -193,6 +202,10 @@ def _refuse(problems: "Sequence[tuple[str, PolicyCheck]]") -> None:
 
 def require_current(policies: "Policies | None", now: float) -> None:
     """Raise `NotTrusted` if a fetched policy is missing or too old: what it would forbid is not known."""
-    if policies is not None and policies.expires and now > policies.expires:
-        hint = "run `skillpm policy refresh` when the server is reachable"
-        raise NotTrusted(policies.expiry, where=policies.expiry_where, hint=hint)
+    for copy in () if policies is None else policies.copies:
+        if problem := copy.find_problem(now):
+            raise NotTrusted(
+                f"the policy {sanitize(copy.url)} {problem}, so nothing is allowed",
+                where=copy.where,
+                hint="run `skillpm policy refresh` when the server is reachable",
+            )

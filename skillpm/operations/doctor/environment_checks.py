@@ -15,7 +15,8 @@ from skillpm.installer.layout import Layout
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import MANIFEST, Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages
+from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages, visible_scopes
+from skillpm.operations.context.scope_policy import load_policies, require_current
 from skillpm.operations.discover import read_user_config
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 
@@ -92,6 +93,20 @@ def check_permissions(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnosti
     for text in unreachable_rule_messages(load_rules(scope, doctor.settings)):
         where, _, message = text.partition(": this rule")
         yield _note(f"this rule{message}", where=where, hint="remove it, or move it after the other")
+
+
+def check_policies(doctor: DoctorContext) -> Iterator[Diagnostic]:
+    """Find policies that cannot be read, have no current copy, or that others than root may write."""
+    settings = doctor.settings
+    scopes = () if doctor.scope is None else visible_scopes(doctor.scope, settings)
+    require_current(load_policies(scopes, settings), settings.now)
+    file = settings.machine_policy
+    if hasattr(os, "getuid") and file and os.path.exists(file):
+        for path in (os.path.dirname(file), file):
+            state = os.stat(path)
+            if state.st_uid != 0 or state.st_mode & 0o022:
+                message = "others than root may change the policy of this machine"
+                yield Diagnostic(message=message, where=path, hint=f"run `chown root {path} && chmod go-w {path}`")
 
 
 def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:

@@ -19,6 +19,7 @@ from skillpm.operations.context.scope_policy import copy_path, read_copy, read_p
 from skillpm.serving.event_log import log_event
 from skillpm.settings import Settings
 from skillpm.trust.ed25519 import is_signed
+from skillpm.trust.policy import MAX_CLOCK_DIFFERENCE
 
 if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 MAX_SIGNATURE_SIZE = 1_000
 # A command that only happens to be the first one after the interval does not wait longer for the server.
 MAX_WAIT = 20.0
-# A clock may be wrong by so much. A policy of the future would keep all later ones out.
-MAX_CLOCK_DIFFERENCE = 86_400
 # Between two looks of a server at its policies, in seconds.
 MAX_PAUSE = 60.0
 
@@ -118,7 +117,8 @@ def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None) -> Po
         text = data.decode()
     except UnicodeDecodeError as error:
         raise DocumentError("this document is not UTF-8", where=fetch.url) from error
-    copy = PolicyCopy(policy=read_published_policy(text, fetch.url), text=text, fetched=settings.now)
+    policy, base64_text = read_published_policy(text, fetch.url), signature.decode("ascii").strip()
+    copy = PolicyCopy(policy=policy, text=text, signature=base64_text, fetched=settings.now)
     _check_issued(copy, old, settings.now)
     return copy
 
