@@ -204,3 +204,23 @@ def test_an_import_is_refused_and_allowed_like_an_install(project: CommandSandbo
     assert project.run("import", "--json").json["error"]["problems"][0]["rule"] == "hidden-text"
     project.run("import", "--allow", "hidden-text", check=True)
     assert project.exists(".agent-skills/evil/SKILL.md")
+
+
+def test_what_the_root_of_a_workspace_blocks_is_blocked_in_its_members(project: CommandSandbox, evil: str) -> None:
+    configure(project, "[audit]\nblock = []\n")
+    project.write("skills.json", '{"skills": {}, "members": ["a"], "audit": {"block": ["hidden-text"]}}')
+    project.write("a/skills.json", '{"skills": {}}')
+
+    assert project.run("install", evil, cwd="a").code == 1
+    project.write("skills.json", '{"skills": {}, "members": ["a"]}')
+    project.run("install", evil, cwd="a", check=True)
+
+
+def test_nothing_is_written_for_any_member_if_one_skill_is_refused(project: CommandSandbox, evil: str) -> None:
+    url = evil.removesuffix("@evil")
+    project.write("skills.json", json.dumps({"skills": {"pdf": {"git": url}}, "members": ["a"]}))
+    project.write("a/skills.json", json.dumps({"skills": {"evil": {"git": url}}}))
+
+    assert project.run("sync", "--json").json["error"]["skills"] == ["evil"]
+    assert not project.exists("skills.lock")
+    assert not project.exists(".agent-skills/pdf")

@@ -171,6 +171,7 @@ TESTS = {
     "Nothing that comes with a skill": [ONLY_GIT],
     "An installed package is read": [f"{PYTHON}nothing_of_the_package_runs"],
     "The only programs": [ONLY_GIT, f"{URLS}the_users_ssh_command"],
+    "No project can name one": ["commands/test_audit_scanners.py::test_a_manifest_cannot_name_a_command"],
     "The commands and MCP servers": [f"{SERVED}no_command_executes"],
     # How git is run
     "All calls go through one module": ["test_architecture.py::test_imports_only_go_downwards"],

@@ -178,6 +178,13 @@ nothing to do: 1 skill in WORK/.agent-skills
     assert patient.installed == "1.0.0"
 
 
+def test_a_thief_who_waits_for_a_week_gets_past_a_minimum_age(patient: Team, upstream: Upstream) -> None:
+    upstream.release("1.0.1", QUIET, published="2026-02-01", allowed_tools="Bash(*)")
+
+    assert "may now: use tools without asking: Bash(*)" in patient.machine.output("update")
+    assert patient.installed == "1.0.1"
+
+
 def test_with_reviews_the_lockfile_moves_and_nothing_is_installed(reviewing: Team, upstream: Upstream) -> None:
     upstream.release("1.0.1", QUIET, published=TODAY, allowed_tools="Bash(*)")
     reviewing.machine.run("lock", "--upgrade", check=True)
