@@ -446,6 +446,13 @@ def test_a_signature_that_is_none_does_not_verify(value: str | None) -> None:
     assert problem(edit_bundle(sign(KEY), damage), trust(KEY)) != ""
 
 
+def test_base64_with_other_characters_is_an_error() -> None:
+    def add(bundle: dict[str, Any]) -> None:
+        bundle["dsseEnvelope"]["signatures"][0]["sig"] += "!"
+
+    assert "dsseEnvelope.signatures.0.sig: invalid base64: " in problem(edit_bundle(sign(KEY), add), trust(KEY))
+
+
 def test_too_many_certificates_are_not_read() -> None:
     def add(bundle: dict[str, Any]) -> None:
         bundle["verificationMaterial"]["x509CertificateChain"]["certificates"] *= 11

@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from skillpm.core.decoder import parse_toml
 from skillpm.errors import SignatureError
-from skillpm.files import OS_ERROR_REASONS, read_regular_file
+from skillpm.files import OS_ERROR_REASONS, read_regular_file, read_text
 from skillpm.formats.pin import Pin
 from skillpm.formats.trust.trust_rules import TrustRule, read_trust
-from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,7 +23,14 @@ NO_LIBRARY = SignatureError("signatures need the extra `sign`", hint="pip instal
 
 def read_trust_rules(settings: Settings) -> tuple[TrustRule, ...]:
     """Return the rules of the user. A checkout has none: it must not say whom to trust."""
-    return read_trust(read_user_setting(settings, "trust"))
+    file = user_config_path(settings)
+    text = read_text(file)
+    return () if text is None or "trust" not in text else _parse_rules(text, file)
+
+
+@lru_cache(maxsize=4)  # asked for each skill of a command
+def _parse_rules(text: str, file: str) -> tuple[TrustRule, ...]:
+    return read_trust(parse_toml(text, file).get("trust"))
 
 
 def find_trust_rules(rules: Iterable[TrustRule], pin: Pin) -> tuple[TrustRule, ...]:
