@@ -1,6 +1,7 @@
 """`mirror`: copy what lockfiles name to a place from which other machines take it."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
@@ -14,6 +15,7 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.fetchers.mirrors.layout import MirrorAddress, is_mirrored, read_mirror_address
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
+from skillpm.formats.oci.reference import PREFIX
 from skillpm.formats.pin import describe_pin
 from skillpm.indexes.publish.tarball import pack_archive
 from skillpm.operations.context.project_files import read_project_files
@@ -21,7 +23,11 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import LOCKFILE, MANIFEST, Scope, project_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_settings import absolute_address
+from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.store import Proofs, claim_key
+
+# After the last slash: a port comes before it.
+TAG_OR_DIGEST = re.compile(r"(?<=[^/])[:@][^/]*\Z")
 
 
 class MirrorRequest(Value):
@@ -97,6 +103,11 @@ def mirror_skills(context: Context, request: MirrorRequest) -> MirrorResult:
 
 def parse_destination(context: Context, text: str) -> MirrorAddress:
     """Return where to write. Raises `UsageError`."""
+    if text.endswith((*ARCHIVE_SUFFIXES, ".zip")) and not text.endswith(".tar"):
+        raise UsageError(f"a mirror in one file is a .tar, not {sanitize(text)}", hint="e.g. bundle.tar")
+    if text.startswith(PREFIX) and (found := TAG_OR_DIGEST.search(text)):
+        hint = f"did you mean `{sanitize(text[: found.start()])}`?"
+        raise UsageError(f"a mirror is a whole repository, without `{sanitize(found[0])}`", hint=hint)
     try:
         address = read_mirror_address(JsonNode(absolute_address(text, context.settings), "the destination"))
     except DocumentError as error:
@@ -112,6 +123,8 @@ def _read_locked(context: Context, path: str) -> Iterator[_Locked]:
     """Yield the entries of a lockfile. Raises `NotFoundError` if there is none."""
     path = os.path.abspath(os.path.join(context.settings.working_directory, path))
     path = os.path.join(path, LOCKFILE) if os.path.isdir(path) else path
+    if os.path.basename(path) == MANIFEST:
+        raise UsageError(f"{sanitize(path)} is a manifest, not a lockfile", hint=f"name the {LOCKFILE} beside it")
     text = read_text(path)
     if text is None:
         raise NotFoundError(f"there is no lockfile {sanitize(path)}", hint="name a skills.lock, or its folder")

@@ -5,14 +5,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, DocumentError, RefusedError, UsageError
+from skillpm.errors import ConflictError, DocumentError, NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.oci.uploads import Uploader
-from skillpm.formats.oci.manifest import OCI_MANIFEST, SkillIndex, SkillManifest, read_document
+from skillpm.formats.oci.manifest import OCI_MANIFEST, SkillManifest, read_document
 from skillpm.formats.oci.reference import is_tag, repository_url, tag_version, version_tag
 from skillpm.formats.oci.signature import PAYLOAD_TYPE, signature_layer, signature_manifest, signature_tag
 from skillpm.indexes.publish.oci_artifact import (
@@ -25,6 +26,7 @@ from skillpm.indexes.publish.oci_artifact import (
     build_image,
     skill_annotations,
 )
+from skillpm.indexes.publish.release_merge import describe_changed_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.publish import warn_uncommitted
 from skillpm.operations.publish_drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
@@ -246,7 +248,7 @@ def _check_distinct(releases: Sequence[_Release]) -> None:
 
 
 def _look_up(uploader: Uploader, release: _Release) -> _Release:
-    """Return a release with its new tags. Raises `ConflictError` for a version that has other content.
+    """Return a release with its new tags. Raises `ConflictError` for a version that has other content, with the files.
 
     If it is published with the same files, but annotations of another commit, it becomes what is published: only files
     decide whether a version is the same, or it could not be pushed again from a later commit.
@@ -255,18 +257,19 @@ def _look_up(uploader: Uploader, release: _Release) -> _Release:
     if published and _has_same_files(uploader, release, published):
         top = release.artifact.top.replace(data=published)
         release = release.replace(artifact=release.artifact.replace(top=top, manifests=()))
-    name, digest = release.draft.name, release.artifact.top.digest
-    new_tags = [
-        tag
-        for tag in release.tags
-        if _is_new(
-            published if tag == release.tag else uploader.find_manifest(release.repository, tag),
-            digest,
-            f"oci://{release.repository}:{tag}",
-            f"`{name}` {tag}",
-            skills=[name],
-        )
-    ]
+    name, new_tags = release.draft.name, []
+    for tag in release.tags:
+        current = published if tag == release.tag else uploader.find_manifest(release.repository, tag)
+        if current == release.artifact.top.data:
+            continue
+        if current and tag_version(tag):
+            difference = _describe_difference(uploader, release, current, f"oci://{release.repository}:{tag}")
+            raise ConflictError(
+                f"`{name}` {tag} is published already, with other content: {difference}",
+                hint="a published version must not change: raise the version; nothing was pushed",
+                skills=[name],
+            )
+        new_tags.append(tag)
     return release.replace(new_tags=tuple(new_tags))
 
 
@@ -275,29 +278,47 @@ def _has_same_files(uploader: Uploader, release: _Release, published: bytes) -> 
     address = f"oci://{release.repository}:{release.tag}"
     digests = {blob.digest for blob in release.artifact.blobs}
     try:
-        document = read_document(published.decode(errors="replace"), address)
-        if isinstance(document, SkillIndex):
-            if document.is_collection or not release.artifact.manifests:
-                return False
-            first = uploader.find_manifest(release.repository, document.entries[0].digest)
-            document = read_document(first.decode(errors="replace"), address)
-            return isinstance(document, SkillManifest) and document.layer.digest in digests
+        manifest, is_image = _read_published(uploader, release, published, address)
+        if manifest is None or is_image != bool(release.artifact.manifests):
+            return False
+        if is_image:
+            return manifest.layer.digest in digests
         config = parse_json(published.decode(errors="replace"), address).require("config").require("digest").text()
     except DocumentError:  # something else than a skill
         return False
-    return not release.artifact.manifests and {config, document.layer.digest} == digests
+    return {config, manifest.layer.digest} == digests
 
 
-def _is_new(published: bytes, digest: str, address: str, label: str, *, skills: Sequence[str] = ()) -> bool:
-    """Return whether a tag does not lead to a digest yet. Raises `ConflictError` if it is a version of another one."""
-    current = f"sha256:{sha256(published).hexdigest()}" if published else ""
-    if current and current != digest and tag_version(address.rpartition(":")[2]):
-        raise ConflictError(
-            f"{label} is published already, with other content: {address} is {current}, this would be {digest}",
-            hint="a published version must not change: raise the version; nothing was pushed",
-            skills=skills,
-        )
-    return current != digest
+def _read_published(
+    uploader: Uploader, release: _Release, published: bytes, address: str
+) -> tuple[SkillManifest | None, bool]:
+    """Return the manifest of a published skill, and whether it is one of an image; None for a collection.
+
+    Raises `DocumentError` for something else than a skill.
+    """
+    document = read_document(published.decode(errors="replace"), address)
+    if isinstance(document, SkillManifest):
+        return document, False
+    if document.is_collection:
+        return None, False
+    first = uploader.find_manifest(release.repository, document.entries[0].digest)
+    document = read_document(first.decode(errors="replace"), address)
+    return (document if isinstance(document, SkillManifest) else None), True
+
+
+def _describe_difference(uploader: Uploader, release: _Release, published: bytes, address: str) -> str:
+    """Return the names of the files that differ from what is published; the digests if that cannot be read."""
+    digests = shorten_distinct_digests(f"sha256:{sha256(published).hexdigest()}", release.artifact.top.digest)
+    fallback = f"{address} is {digests[0]}, this would be {digests[1]}"
+    try:
+        manifest, _ = _read_published(uploader, release, published, address)
+        if manifest is None:
+            return fallback
+        before = uploader.read_skill_layer(release.repository, manifest.layer, release.draft.name)
+    except (DocumentError, NotFoundError, RefusedError):  # something else than a skill, or damaged
+        return fallback
+    changes = describe_changed_files(before, uploader.read_archive(release.artifact.layer.data, release.draft.name))
+    return f"{changes} in {sanitize(release.draft.label)}" if changes else f"{fallback}, with the same files"
 
 
 def _push(context: Context, uploader: Uploader, release: _Release) -> int:
@@ -355,8 +376,13 @@ def _build_collection(uploader: Uploader, releases: Sequence[_Release], target: 
     entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
     top = build_collection(target.repository.rpartition("/")[2], tag_version(target.ref), entries)
     published = uploader.find_manifest(target.repository, target.ref)
-    address = f"oci://{target.repository}:{target.ref}"
-    return top, _is_new(published, top.digest, address, f"the collection {target.ref}")
+    if published and published != top.data and tag_version(target.ref):
+        raise ConflictError(
+            f"the collection oci://{target.repository}:{target.ref} is published already, with other skills",
+            hint="a published version must not change: choose another tag, or one that may move, like latest; "
+            "nothing was pushed",
+        )
+    return top, published != top.data
 
 
 def _push_collection(plan: PushPlan, target: OciSource, top: Blob, is_new: bool, *, dry_run: bool) -> Pushed:  # noqa: FBT001

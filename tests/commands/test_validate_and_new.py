@@ -484,3 +484,24 @@ def test_toml_is_converted_where_it_is_wanted(sandbox: Sandbox) -> None:
         2,
         "error: --yaml needs --fix\n  hint: run `skillpm validate --fix --yaml`\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("folder", "path"),
+    [
+        ("", "./pdf"),
+        ("skills", "./skills/pdf"),
+        ("../near", "../near/pdf"),
+        ("my skills", "'./my skills/pdf'"),
+    ],
+)
+def test_the_next_step_after_new_names_the_path(sandbox: Sandbox, folder: str, path: str) -> None:
+    result = sandbox.run("new", "pdf", *(["--in", folder] if folder else []), check=True)
+
+    assert result.stderr.splitlines()[0] == f"next: `skillpm install {path} --link` installs it live while you edit it,"
+
+
+def test_the_next_step_after_new_names_an_absolute_path(sandbox: Sandbox) -> None:
+    result = sandbox.run("new", "pdf", "--in", str(sandbox.work / "a"), check=True)
+
+    assert f"`skillpm install {sandbox.work}/a/pdf --link`" in result.stderr

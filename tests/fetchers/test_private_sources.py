@@ -133,7 +133,7 @@ def test_a_proxy_that_refuses_is_an_error(project: Project, world: dict[str, str
         (
             f"error: cannot read the index acme: https://{HOST}/skills/pdf.json: cannot connect (502 Bad Gateway)\n"
             "  skills: pdf\n"
-            "  hint: try again, or check your proxy; --offline uses the cached documents of acme\n"
+            "  hint: try again, or check your proxy; --offline uses the cached documents of the index acme\n"
         ),
     )
 

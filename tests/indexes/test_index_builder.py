@@ -746,6 +746,27 @@ def test_a_file_in_place_of_a_folder_is_refused(publisher: IndexPublisher) -> No
     )
 
 
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_file_in_place_of_the_index_is_refused(publisher: IndexPublisher, out: str) -> None:
+    publisher.write("file", "mine\n")
+
+    result = publisher.run("index", "build", "skills", "--out", out)
+
+    path = publisher.work / "file"
+    assert (result.code, result.error_output) == (
+        1,
+        f"error: {path} is not a folder\n  hint: name another folder; nothing was written\n",
+    )
+
+
+def test_an_address_that_cannot_be_checked_is_named_once(publisher: IndexPublisher) -> None:
+    result = publisher.run("index", "check", "htp://x")
+
+    assert (
+        result.error_output == "error: invalid web address `htp://x`\n  hint: e.g. https://host.example/skill.tar.gz\n"
+    )
+
+
 def test_source_date_epoch_sets_the_publication_time(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
 

@@ -339,7 +339,7 @@ def test_an_unreachable_index_is_an_error_even_for_a_bundled_skill(consumer: Ind
         "error: cannot read the index acme: http://127.0.0.1:9/skills/code-review.json: "
         "cannot connect ([Errno 111] Connection refused)\n"
         "  skills: code-review\n"
-        "  hint: try again, or check your proxy; --offline uses the cached documents of acme\n",
+        "  hint: try again, or check your proxy; --offline uses the cached documents of the index acme\n",
     )
     assert consumer.snapshot() == before
 

@@ -133,13 +133,13 @@ def test_running_again_copies_only_what_is_new(origins: Origins, first: Machine,
         "".join(
             f" {mark} {row}{', already there' if mark == '=' else ''}\n" for mark, row in zip(marks, rows, strict=True)
         )
-        + " - local (./mine/local), needs no mirror\n"
+        + " - local (./mine/local), is on this machine, not copied\n"
         + f"copied 3 of 4 skills to {mirror.destination}\n",
         "",
     )
     assert again.stdout == (
         "".join(f" = {row}, already there\n" for row in rows)
-        + " - local (./mine/local), needs no mirror\n"
+        + " - local (./mine/local), is on this machine, not copied\n"
         + f"copied 0 of 4 skills to {mirror.destination}\n"
     )
 
@@ -456,6 +456,10 @@ def test_a_mirror_of_a_newer_format(origins: Origins, first: Machine, folder: Pa
         (["skills.lock", "oci://HOST"], 2, "invalid repository `oci://HOST`: expected HOST/PATH"),
         (["skills.lock", "mine"], 1, "{work}/mine is neither empty nor a mirror; nothing was written"),
         (["other.lock", "mirror"], 1, "there is no lockfile {work}/other.lock"),
+        (["skills.json", "mirror"], 2, "{work}/skills.json is a manifest, not a lockfile"),
+        (["skills.lock", "mirror.zip"], 2, "a mirror in one file is a .tar, not mirror.zip"),
+        (["skills.lock", "mirror.tar.gz"], 2, "a mirror in one file is a .tar, not mirror.tar.gz"),
+        (["skills.lock", "oci://localhost:5000/m:1"], 2, "a mirror is a whole repository, without `:1`"),
     ],
 )
 def test_bad_arguments(first: Machine, arguments: list[str], code: int, message: str) -> None:
@@ -465,12 +469,14 @@ def test_bad_arguments(first: Machine, arguments: list[str], code: int, message:
         code,
         f"error: {message.replace('{work}', str(first.work))}",
     )
-    assert not first.exists("mirror")
+    assert not [path for path in first.work.iterdir() if path.name.startswith("mirror")]
 
 
 def test_the_setting(first: Machine) -> None:
     relative = first.run("config", "set", "replace", "mirror", "origin", check=True)
     wrong = first.run("config", "set", "replace", "ftp://x/")
+    commas = first.run("config", "set", "replace", "a.tar,origin")
+    early = first.run("sync", "--frozen", "--force", env={"SKILLPM_REPLACE": "origin,a.tar"})
     shown = first.run("config", "get", "replace", check=True).stdout
     environment = first.run("config", "get", "replace", "--json", env={"SKILLPM_REPLACE": "a.tar,origin"}).json
     invalid = first.run("sync", "--frozen", "--force", env={"SKILLPM_REPLACE": "oci://x"})
@@ -478,7 +484,20 @@ def test_the_setting(first: Machine) -> None:
 
     file = f"{first.home}/.config/skillpm/config.toml"
     assert relative.stdout + relative.stderr == f'replace is now ["{first.work}/mirror", "origin"], in {file}\n'
-    assert (wrong.code, wrong.error_output.splitlines()[0]) == (2, "error: invalid web address `ftp://x/`")
+    assert (wrong.code, wrong.error_output) == (
+        2,
+        "error: invalid web address `ftp://x/`\n"
+        "  hint: a folder or a .tar that begins with / or ~/, https://HOST/PATH, or oci://HOST/PATH\n",
+    )
+    assert (commas.code, commas.error_output) == (
+        2,
+        f"error: invalid address of a mirror: `{first.work}/a.tar,origin`\n"
+        "  hint: `config set replace` takes several mirrors with spaces between them\n",
+    )
+    assert (early.code, early.error_output) == (
+        2,
+        "error: SKILLPM_REPLACE: `origin` must come last\n  hint: the mirrors are asked before it\n",
+    )
     assert shown == f"{first.work}/mirror\norigin\n"
     assert environment == {
         "key": "replace",

@@ -90,21 +90,49 @@ def test_a_version_that_is_there_with_other_content_is_refused_before_anything_i
     registry: OciRegistry, skills: Sandbox
 ) -> None:
     skills.run("push", "skills/pdf", f"oci://{registry.host}/acme/pdf", check=True)
-    before = digest_of(registry.manifests["acme/pdf", "1.0.0"][1])
     skills.write("skills/pdf/more.md", "more\n")
+    (skills.work / "skills/pdf/scripts/run.py").chmod(0o755)
     registry.clear_requests()
 
     result = skills.run("push", "skills", f"oci://{registry.host}/acme/")
 
-    assert result.code == 1
-    assert result.error_output.startswith(
-        f"error: `pdf` 1.0.0 is published already, with other content: oci://{registry.host}/acme/pdf:1.0.0 is "
-        f"{before}, this would be sha256:"
-    )
-    assert result.error_output.endswith(
-        "\n  hint: a published version must not change: raise the version; nothing was pushed\n"
+    assert (result.code, result.error_output) == (
+        1,
+        "error: `pdf` 1.0.0 is published already, with other content: scripts/run.py changed, more.md new in "
+        "skills/pdf\n"
+        "  hint: a published version must not change: raise the version; nothing was pushed\n",
     )
     assert {request.method for request in registry.requests} == {"GET"}
+
+
+def test_the_same_files_with_another_config_are_another_version(registry: OciRegistry, skills: Sandbox) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    skills.run("push", "skills/pdf", destination, check=True)
+    media_type, data = registry.manifests["acme/pdf", "1.0.0"]
+    manifest = json.loads(data)
+    manifest["config"]["digest"] = registry.add_blob("acme/pdf", b'{"version": "9.9.9"}')
+    registry.manifests["acme/pdf", "1.0.0"] = media_type, json.dumps(manifest).encode()
+
+    result = skills.run("push", "skills/pdf", destination)
+
+    assert result.code == 1
+    assert f"other content: {destination}:1.0.0 is sha256:" in result.error_output
+    assert ", with the same files\n" in result.error_output
+
+
+def test_a_version_that_cannot_be_read_is_reported_by_its_digest(registry: OciRegistry, skills: Sandbox) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    skills.run("push", "skills/pdf", destination, check=True)
+    registry.blobs = dict.fromkeys(registry.blobs, b"")
+    skills.write("skills/pdf/more.md", "more\n")
+
+    result = skills.run("push", "skills/pdf", destination)
+
+    before = digest_of(registry.manifests["acme/pdf", "1.0.0"][1])
+    assert result.error_output.startswith(
+        "error: `pdf` 1.0.0 is published already, with other content: "
+        f"{destination}:1.0.0 is {before[:19]}…, this would be sha256:"
+    )
 
 
 def test_other_tags_may_move(registry: OciRegistry, skills: Sandbox) -> None:
@@ -173,8 +201,10 @@ def test_a_collection_that_may_not_change_is_found_before_anything_is_sent(
     result = skills.run("push", "skills", f"oci://{registry.host}/acme/", *collection)
 
     assert result.code == 1
-    assert result.error_output.startswith(
-        "error: the collection 1.0.0 is published already, with other content: oci://"
+    assert result.error_output == (
+        f"error: the collection oci://{registry.host}/acme/all:1.0.0 is published already, with other skills\n"
+        "  hint: a published version must not change: choose another tag, or one that may move, like latest; nothing "
+        "was pushed\n"
     )
     assert {request.method for request in registry.requests} == {"GET"}
 

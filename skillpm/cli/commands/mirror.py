@@ -63,7 +63,7 @@ def _print(call: Invocation, result: MirrorResult, request: MirrorRequest) -> No
         state = "" if each.is_new else ", already there"
         call.console.print_line(f" {'+' if each.is_new else '='} {label} ({sanitize(each.source)}){state}")
     for name, source in result.unneeded.items():
-        call.console.print_line(f" - {name} ({sanitize(source)}), needs no mirror")
+        call.console.print_line(f" - {name} ({sanitize(source)}), is on this machine, not copied")
     new = sum(each.is_new for each in result.skills)
     verb = "would copy" if request.dry_run else "copied"
     call.console.print_line(

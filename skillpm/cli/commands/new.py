@@ -1,5 +1,8 @@
 """`skillpm new`."""
 
+import os
+from shlex import quote
+
 import click
 
 from skillpm.cli.options import Invocation, output_options
@@ -36,6 +39,7 @@ def command(call: Invocation, name: str, folder: str, description: str) -> None:
         return
     for file in created:
         call.console.print_line(f"wrote {file}")
-    path = f"./{folder}/{name}" if folder else f"./{name}"
+    path = os.path.join(folder, name)
+    path = quote(path if path.startswith(("/", "./", "../")) else f"./{path}")
     call.console.print_message(f"next: `skillpm install {path} --link` installs it live while you edit it,")
     call.console.print_message("      `skillpm validate` checks it")

@@ -66,10 +66,19 @@ def read_replacement(node: JsonNode) -> Replacement:
 def read_mirror_address(node: JsonNode) -> MirrorAddress:
     """Parse the address of a mirror. Raises `DocumentError`."""
     text = node.path()
+    if text == ORIGIN:
+        raise DocumentError(f"`{ORIGIN}` must come last", where=node.where, hint="the mirrors are asked before it")
+    if "," in text:  # the variable separates mirrors with commas
+        hint = "`config set replace` takes several mirrors with spaces between them"
+        raise DocumentError(f"invalid address of a mirror: `{sanitize(text, 120)}`", where=node.where, hint=hint)
     if text.startswith(PREFIX):
         return MirrorAddress(kind="oci", text=text, location=read_repository(node))
     if not is_local(text):
-        url = normalize_web_url(text, error_type=DocumentError, where=node.where).partition("?")[0].rstrip("/")
+        try:
+            url = normalize_web_url(text, error_type=DocumentError, where=node.where).partition("?")[0].rstrip("/")
+        except DocumentError as error:
+            error.hint = ADDRESS_HINT
+            raise
         return MirrorAddress(kind="web", text=f"{url}/", location=f"{url}/")
     if not text.startswith(("/", "~/")):
         raise DocumentError(

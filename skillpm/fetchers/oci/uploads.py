@@ -2,11 +2,15 @@
 
 from urllib.parse import quote
 
+from skillpm.core.file_tree import FileTree
 from skillpm.core.git_syntax import server_of
+from skillpm.core.tree_checks import check_tree
 from skillpm.errors import FetchError, NotFoundError
+from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.http.client import Request, Response
 from skillpm.fetchers.http.redirects import resolve_redirect
 from skillpm.fetchers.oci.registry import OciRegistries
+from skillpm.formats.oci.manifest import Descriptor
 
 ACTIONS = "pull,push"
 MAX_RESPONSE = 1_000_000
@@ -25,6 +29,15 @@ class Uploader:
         Raises `DocumentError` if it is not JSON.
         """
         return self._registries.find_manifest(repository, reference, ACTIONS)
+
+    def read_skill_layer(self, repository: str, layer: Descriptor, name: str) -> FileTree:
+        """Return the files of a published skill. Raises `NotFoundError`, or `RefusedError` for what is not a skill."""
+        return self.read_archive(self._registries.fetch_blob(repository, layer), name)
+
+    def read_archive(self, data: bytes, name: str) -> FileTree:
+        """Return the files in a layer. Raises `RefusedError` for what is not a skill."""
+        limits = self._registries.settings.limits
+        return check_tree(read_archive(data, name, limits), name=name, limits=limits)
 
     def has_blob(self, repository: str, digest: str) -> bool:
         """Return whether a repository has a blob."""

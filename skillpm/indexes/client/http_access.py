@@ -136,7 +136,7 @@ class HttpAccess:
         from skillpm.fetchers.http.errors import AuthenticationError, ServerUnreachable  # noqa: PLC0415  (as above)
 
         if isinstance(error, ServerUnreachable):
-            error.hint += f"; --offline uses the cached documents of {self.config.name}"
+            error.hint += f"; --offline uses the cached documents of the index {self.config.name}"
         if isinstance(error, AuthenticationError):
             error.hint = login_hint(self.config, self._token, error.hint)
         return error

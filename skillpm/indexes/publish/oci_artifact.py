@@ -52,6 +52,11 @@ class Artifact(Value):
     manifests: tuple[Blob, ...] = ()
     top: Blob
 
+    @property
+    def layer(self) -> Blob:
+        """The files of the skill."""
+        return next(blob for blob in self.blobs if blob.media_type in {LAYER_TYPE, IMAGE_LAYER_TYPE})
+
 
 class ReleaseFacts(Value):
     """What annotations tell of a release; empty where it is unknown."""

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Collection, Iterable
 
 from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.files import (
@@ -34,7 +35,12 @@ FOLDERS = ("archives", "skills", ".well-known", ".well-known/agent-skills")
 
 
 def check_output_dir(folder: str) -> None:
-    """Raise `RefusedError` if one of the folders of an index is a symbolic link or a file."""
+    """Raise `RefusedError` if the folder is a file, or one of the folders of an index a symbolic link or a file."""
+    existing = os.path.abspath(folder)
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        raise RefusedError(f"{sanitize(existing)} is not a folder", hint="name another folder; nothing was written")
     for inside in FOLDERS:
         path = os.path.join(folder, inside)
         with translate_os_errors("look at an index", path):

@@ -145,20 +145,25 @@ class MergedReleases:
             published = self._read_archive(new_release.name, existing)
         except SkillpmError:  # its archive is elsewhere or damaged
             return " and ".join(shorten_distinct_digests(existing.digest, new_release.tree.digest))
-        before = {file.path: (file.data, file.executable) for file in published.files}
-        after = {file.path: (file.data, file.executable) for file in new_release.tree.files}
-        differing = {
-            "changed": sorted(path for path in before.keys() & after.keys() if before[path] != after[path]),
-            "new": sorted(after.keys() - before.keys()),
-            "gone": sorted(before.keys() - after.keys()),
-        }
-        return ", ".join(f"{sanitize(list_some(paths, 3), 300)} {how}" for how, paths in differing.items() if paths)
+        return describe_changed_files(published, new_release.tree)
 
     def _pack(self, tree: FileTree) -> bytes:
         """Return the archive of a tree; consecutive versions with the same tree share it."""
         if self._last_archive[0] is not tree:
             self._last_archive = tree, pack_archive(tree)
         return self._last_archive[1]
+
+
+def describe_changed_files(published: FileTree, new: FileTree) -> str:
+    """Return the names of the files that differ; empty if none does."""
+    before = {file.path: (file.data, file.executable) for file in published.files}
+    after = {file.path: (file.data, file.executable) for file in new.files}
+    differing = {
+        "changed": sorted(path for path in before.keys() & after.keys() if before[path] != after[path]),
+        "new": sorted(after.keys() - before.keys()),
+        "gone": sorted(before.keys() - after.keys()),
+    }
+    return ", ".join(f"{sanitize(list_some(paths, 3), 300)} {how}" for how, paths in differing.items() if paths)
 
 
 def archive_path(name: str, version: str) -> str:

@@ -57,7 +57,11 @@ def open_index(context: Context, location: str) -> "Index":
 
     settings = context.settings
     url = location if "://" in location else os.path.abspath(os.path.join(settings.working_directory, location))
-    (index,) = read_indexes(JsonNode([{"name": "checked", "url": url}], location))
+    try:
+        (index,) = read_indexes(JsonNode([{"name": "checked", "url": url}], location))
+    except DocumentError as error:
+        error.where = ""  # the message has the address, and no file has it
+        raise
     indexes = [index.replace(name="that you named", is_own=True)]
     base = settings.working_directory
     client = IndexClient(settings, base, context.store, context.reporter, indexes, Destinations())
