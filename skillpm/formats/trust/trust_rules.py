@@ -107,7 +107,7 @@ def _strip_url(url: str) -> str:
     host = authority.rpartition("@")[2].casefold()
     port = {"https": ":443", "http": ":80", "ssh": ":22"}.get(scheme, "")
     host = host.removesuffix(port).rstrip(".") if port else host
-    path = re.sub("/+", "/", path).casefold().removesuffix("/").removesuffix(".git")
+    path = re.sub("/+", "/", path).strip("/").casefold().removesuffix(".git")
     return f"{host}{slash}{path}" if path else host
 
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 # Of a file with keys or certificates; the roots of all authorities of the web have 250 kB.
 MAX_KEY_FILE = 1_000_000
-NO_LIBRARY = SignatureError("signatures need the extra `sign`", hint="pip install 'agent-skillpm[sign]'")
+
+
+def missing_library_error() -> SignatureError:
+    """Return the error for an installation without the library that signs and verifies."""
+    return SignatureError("signatures need the extra `sign`", hint="pip install 'agent-skillpm[sign]'")
 
 
 def read_trust_rules(settings: Settings) -> tuple[TrustRule, ...]:
@@ -43,7 +47,7 @@ def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":
     try:
         from skillpm.trust.anchors import Anchors, read_certificates, read_public_key  # noqa: PLC0415  (the extra `sign`)
     except ImportError as error:
-        raise NO_LIBRARY from error
+        raise missing_library_error() from error
     anchors = Anchors()
     for rule in rules:
         if rule.root:

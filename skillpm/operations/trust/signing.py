@@ -9,7 +9,7 @@ from skillpm.core.text import sanitize
 from skillpm.errors import SignatureError
 from skillpm.files import OS_ERROR_REASONS
 from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.trust_settings import MAX_KEY_FILE, NO_LIBRARY
+from skillpm.operations.context.trust_settings import MAX_KEY_FILE, missing_library_error
 from skillpm.operations.publish_drafts import ReleaseDraft
 from skillpm.operations.trust.signers import find_mismatch
 
@@ -29,7 +29,7 @@ def load_signing_key(context: Context, path: str) -> "SigningKey | None":
     try:
         from skillpm.trust.skill_signature import read_signing_key  # noqa: PLC0415  (the extra `sign`)
     except ImportError as error:
-        raise NO_LIBRARY from error
+        raise missing_library_error() from error
     file = os.path.join(context.settings.working_directory, path)
     try:
         with open(file, "rb") as opened:
