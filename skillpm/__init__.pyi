@@ -15,9 +15,12 @@ from skillpm.errors import MissingSkill as MissingSkill
 from skillpm.errors import NewerDocument as NewerDocument
 from skillpm.errors import NotAllowedError as NotAllowedError
 from skillpm.errors import NotFoundError as NotFoundError
+from skillpm.errors import NotMirroredError as NotMirroredError
+from skillpm.errors import NotTrusted as NotTrusted
 from skillpm.errors import OfflineError as OfflineError
 from skillpm.errors import RefusedError as RefusedError
 from skillpm.errors import SeveralNotFound as SeveralNotFound
+from skillpm.errors import SignatureError as SignatureError
 from skillpm.errors import SkillpmError as SkillpmError
 from skillpm.errors import UsageError as UsageError
 from skillpm.operations.discover import discover as discover
@@ -75,6 +78,8 @@ __all__ = [
     "NewerDocument",
     "NotAllowedError",
     "NotFoundError",
+    "NotMirroredError",
+    "NotTrusted",
     "OfflineError",
     "Project",
     "Prompt",
@@ -83,6 +88,7 @@ __all__ = [
     "Rule",
     "Rules",
     "SeveralNotFound",
+    "SignatureError",
     "SkillFileNotFound",
     "SkillForbidden",
     "SkillNotFound",

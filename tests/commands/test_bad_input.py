@@ -312,7 +312,7 @@ DOCUMENTS = {
     "an unknown key in a lockfile": Case(
         words="sync",
         damage=replace_text(LOCKFILE, '"digest"', '"extra": 1, "digest"'),
-        message="unknown key `extra`; known keys: version, source, digest, dependencies",
+        message="unknown key `extra`; known keys: version, source, digest, signer, dependencies",
         where="WORK/skills.lock:18:7: skills.code-review.extra",
         hint=FIX,
     ),

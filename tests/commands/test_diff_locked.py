@@ -244,7 +244,7 @@ HOSTILE = """\
 def test_markdown_keeps_hostile_text_inside_code(reviewed: CommandSandbox, url: str, upstream: Repository) -> None:
     old = upstream.resolve("v1.0.0")[:7]
     new = publish(upstream, "v1.0.0", "1.0.0", HOSTILE, allowed_tools=["Bash(`)", "<b>@all</b>"])
-    reviewed.run("update", check=True)
+    reviewed.run("update", "--allow", "deceptive-link", "--allow", "hidden-text", check=True)
 
     output = reviewed.run("diff", "--locked", "main", "--format", "markdown", check=True).stdout
 

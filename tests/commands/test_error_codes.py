@@ -86,6 +86,18 @@ def not_trusted(scene: CommandSandbox, _: Repository) -> Result:
     return scene.run("install", "./evil", "--json")
 
 
+def signature(scene: CommandSandbox, _: Repository) -> Result:
+    scene.create_project().write_files(prefix_paths("pdf", make_skill("pdf")))
+    return scene.run("pack", "./pdf", "--sign", "none.pem", "--json")
+
+
+def not_mirrored(scene: CommandSandbox, upstream: Repository) -> Result:
+    scene.create_project().write("mirror/none", "")
+    (scene.home / ".config/skillpm").mkdir(parents=True)
+    (scene.home / ".config/skillpm/config.toml").write_text(f'replace = "{scene.work}/mirror"\n')
+    return scene.run("install", f"{upstream.file_url}@pdf", "--json")
+
+
 def not_allowed(scene: CommandSandbox, _: Repository) -> Result:
     return scene.create_project('{"skills": {}, "permissions": {"deploy-*": "deny"}}').run(
         "load", "deploy-prod", "--json"
@@ -133,7 +145,7 @@ COMMANDS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
-        *(not_trusted, not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
+        *(not_trusted, signature, not_mirrored, not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
     )
 }
 

@@ -129,6 +129,9 @@ sys.exit(main(sys.argv[1:]))
 def test_no_command_executes_or_prints_hidden_characters(shelf: Path, tmp_path: Path, words: list[str]) -> None:
     sandbox = Sandbox(tmp_path / "shell")
     sandbox.write("skills.json", '{"skills": {}}')
+    config = sandbox.home / ".config/skillpm/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[audit]\nblock = []\n")  # or the audit would refuse it
     shutil.copytree(shelf / "evil", sandbox.work / ".agent-skills/evil")
 
     done = subprocess.run(

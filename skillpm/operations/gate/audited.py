@@ -14,6 +14,7 @@ from skillpm.formats.trust.sarif import ScannerFinding
 from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
 from skillpm.operations.audit.verdicts import read_or_audit
 from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
+from skillpm.operations.review.review_state import needs_review
 
 # More skills with warnings than this share one line.
 MAX_WARNED = 5
@@ -26,6 +27,8 @@ def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
     check_rule_names(request)
     warned: dict[str, Sequence[Finding]] = {}
     for skill in request.incoming:
+        if not needs_review(skill.locked):
+            continue  # it ships with skillpm
         findings: list[Finding] = [*read_or_audit(request.context, skill.tree, skill.digest)]
         for scanner in request.audit.scanners.values():
             try:
