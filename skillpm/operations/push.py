@@ -9,6 +9,7 @@ from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.core.versions import parse_version
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.oci.registry import OciRegistries
@@ -254,7 +255,17 @@ def _look_up(uploader: Uploader, release: _Release) -> _Release:
     decide whether a version is the same, or it could not be pushed again from a later commit.
     """
     published = uploader.find_manifest(release.repository, release.tag)
-    if published and _has_same_files(uploader, release, published):
+    if not published and release.draft.is_from_history and (newest := _find_newest_tag(uploader, release)):
+        manifest = uploader.find_manifest(release.repository, newest)
+        if manifest and _has_same_layer(uploader, release, manifest):  # a change was taken back: no new version
+            top = release.artifact.top.replace(data=manifest)
+            release = release.replace(
+                draft=release.draft.replace(version=tag_version(newest)),
+                tags=(newest, *release.tags[1:]),
+                artifact=release.artifact.replace(top=top),
+            )
+            published = manifest
+    elif published and _has_same_files(uploader, release, published):
         top = release.artifact.top.replace(data=published)
         release = release.replace(artifact=release.artifact.replace(top=top, manifests=()))
     name, new_tags = release.draft.name, []
@@ -271,6 +282,22 @@ def _look_up(uploader: Uploader, release: _Release) -> _Release:
             )
         new_tags.append(tag)
     return release.replace(new_tags=tuple(new_tags))
+
+
+def _find_newest_tag(uploader: Uploader, release: _Release) -> str:
+    """Return the tag of the newest published version; empty if there is none."""
+    tags = uploader.list_tags(release.repository)
+    versions = [(parsed, tag) for tag in tags if (parsed := parse_version(tag_version(tag))) is not None]
+    return max(versions)[1] if versions else ""
+
+
+def _has_same_layer(uploader: Uploader, release: _Release, published: bytes) -> bool:
+    try:
+        manifest, is_image = _read_published(uploader, release, published, f"oci://{release.repository}")
+    except DocumentError:  # something else than a skill
+        return False
+    is_same_kind = is_image == bool(release.artifact.manifests)
+    return is_same_kind and manifest is not None and manifest.layer.digest == release.artifact.layer.digest
 
 
 def _has_same_files(uploader: Uploader, release: _Release, published: bytes) -> bool:

@@ -157,7 +157,9 @@ def test_another_tag_that_is_a_version_never_moves(registry: OciRegistry, skills
     result = skills.run("push", "skills/pdf", destination, "--tag", "0.9.0")
 
     assert result.code == 1
-    assert result.error_output.startswith(f"error: `pdf` 0.9.0 is published already, with other content: {destination}")
+    assert result.error_output.startswith(
+        "error: `pdf` 0.9.0 is published already, with other content: SKILL.md changed"
+    )
     assert {request.method for request in registry.requests} == {"GET"}
 
 
@@ -357,6 +359,29 @@ def test_a_mirror_pushes_what_changed_and_skips_what_it_cannot(
         "2026.1.1",
         "2026.1.1.1",
     }
+
+
+@pytest.mark.parametrize("options", [[], ["--image"]])
+def test_a_change_that_was_taken_back_before_it_was_pushed_makes_no_version(
+    registry: OciRegistry, sandbox: Sandbox, upstream: Repository, options: list[str]
+) -> None:
+    upstream.write(prefix_paths("docx", make_skill("docx"))).commit()
+    destination = f"oci://{registry.host}/acme/docx"
+    words = ("push", upstream.file_url, destination, "--version-from-commits", "--tag", "latest", *options)
+    sandbox.run(*words, check=True)
+    upstream.write({"docx/more.md": "More.\n"}).commit()
+    upstream.remove(["docx/more.md"]).commit()
+
+    unchanged = sandbox.run(*words, check=True)
+    upstream.write({"docx/more.md": "More.\n"}).commit()
+    changed = sandbox.run(*words, "--json", check=True)
+    upstream.remove(["docx/more.md"]).commit()
+    taken_back = sandbox.run(*words, "--json", check=True)
+
+    assert unchanged.stdout.splitlines()[0].startswith(f" = {destination}:2026.1.1 (")
+    assert unchanged.stdout.splitlines()[2:] == ["pushed 0 of 2 tags, 0.0 kB"]
+    assert [each["version"] for each in changed.json["pushed"]] == ["2026.1.1.3"] * 2
+    assert [each["version"] for each in taken_back.json["pushed"]] == ["2026.1.1.4"] * 2
 
 
 def test_uploads_on_another_server_get_no_login(registry: OciRegistry, skills: Sandbox) -> None:

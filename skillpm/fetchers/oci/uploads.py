@@ -30,6 +30,13 @@ class Uploader:
         """
         return self._registries.find_manifest(repository, reference, ACTIONS)
 
+    def list_tags(self, repository: str) -> list[str]:
+        """Return all tags of a repository; none if it does not exist."""
+        try:
+            return self._registries.list_tags(repository)
+        except NotFoundError:
+            return []
+
     def read_skill_layer(self, repository: str, layer: Descriptor, name: str) -> FileTree:
         """Return the files of a published skill. Raises `NotFoundError`, or `RefusedError` for what is not a skill."""
         return self.read_archive(self._registries.fetch_blob(repository, layer), name)
