@@ -91,7 +91,7 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
     from skillpm.formats.toml_edit import set_key, set_row  # noqa: PLC0415  (tomlkit)
 
     key = parse_key(key_text)
-    if key.kind == "index":
+    if key.kind in {"index", "trust"}:
         values = [_absolute_path(word, context.settings.working_directory) for word in values]
     if key.text == "replace":
         values = [word if word.startswith("[") else absolute_address(word, context.settings) for word in values]

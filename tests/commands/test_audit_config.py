@@ -16,7 +16,7 @@ def test_lists_of_rules_are_set_and_unset(scene: CommandSandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "value"), [(["true"], True), (["no"], False), (["~/work", "/srv"], ["~/work", "/srv"])]
+    ("words", "value"), [(["true"], True), (["no"], False), (["~/work", "/srv"], ["~/work", "/srv"]), (["."], ["WORK"])]
 )
 def test_projects_are_trusted_all_or_by_folder(scene: CommandSandbox, words: list[str], value: object) -> None:
     scene.run("config", "set", "audit.trust-project", *words, check=True)

@@ -121,6 +121,7 @@ def test_texts_of_a_scanner_are_shown_without_control_characters(scanned: Scanne
         ("Traceback", 3, "it exited with 3 without valid SARIF: looking at it"),
         ('{"runs": []}', 0, "it exited with 0 without valid SARIF: looking at it"),
         ('{"runs": [{"results": null}]}', 0, "it exited with 0 without valid SARIF: looking at it"),
+        ('{"runs": [{}]}', 0, "it exited with 0 without valid SARIF: looking at it"),
         ('{"version": "2.1.0"}', 0, "it exited with 0 without valid SARIF: looking at it"),
     ],
 )
