@@ -149,7 +149,7 @@ NAME = "invalid skill name"
         ),
         (lambda lock: lock["skills"].update({"../x": {}}), f"{NAME} `../x`", ": skills.../x"),
         (lambda lock: lock["skills"].update(a=[]), "expected an object, got an array", ": skills.a"),
-        (pdf(sha="x"), f"unknown key `sha`{KEYS}version, source, digest, dependencies", ": skills.pdf.sha"),
+        (pdf(sha="x"), f"unknown key `sha`{KEYS}version, source, digest, signer, dependencies", ": skills.pdf.sha"),
         (pdf(version=1.0), "expected a string, got 1.0", ": skills.pdf.version"),
         (pdf(digest=None), f"{GOT}None", ": skills.pdf.digest"),
         (pdf(digest=""), f"{GOT}''", ": skills.pdf.digest"),

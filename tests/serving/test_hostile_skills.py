@@ -133,10 +133,12 @@ def test_no_command_executes_or_prints_hidden_characters(shelf: Path, tmp_path: 
     config.parent.mkdir(parents=True)
     config.write_text("[audit]\nblock = []\n")  # or the audit would refuse it
     shutil.copytree(shelf / "evil", sandbox.work / ".agent-skills/evil")
+    sandbox.write("config/config.toml", "[audit]\nblock = []\n")
 
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, *words],
-        cwd=sandbox.work, env=sandbox.environment(), capture_output=True, text=True, check=False,
+        cwd=sandbox.work, capture_output=True, text=True, check=False,
+        env=sandbox.environment() | {"SKILLPM_CONFIG_DIR": str(sandbox.work / "config")},
     )  # fmt: skip
 
     assert done.returncode == (1 if "--check" in words else 0), done.stderr
