@@ -53,6 +53,24 @@ def test_a_wrong_password_is_sent_once(registry: OciRegistry, sandbox: Sandbox) 
     assert sent_logins(registry) == ["", "Basic"]
 
 
+def test_a_login_of_netrc_goes_to_no_registry_token_server_or_upload_server(
+    registry: OciRegistry, sandbox: Sandbox
+) -> None:
+    sandbox.write_files(
+        {f"pdf/{path}": data for path, data in make_skill("pdf", metadata={"version": "1.0.0"}).items()}
+    )
+    registry.login = LOGIN
+    registry.tokens = Tokens()
+    (sandbox.home / ".netrc").write_text("machine 127.0.0.1 login maven password other\n")
+    (sandbox.home / ".netrc").chmod(0o600)
+
+    sandbox.run("push", "pdf", f"oci://{registry.host}/acme/pdf", env=variables(registry), check=True)
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf", env=variables(registry), check=True)
+
+    sent = {request.authorization for request in registry.requests}
+    assert {text for text in sent if not text.startswith("Bearer ")} == {"", BASIC}
+
+
 def test_a_password_is_asked_for_once_a_host(registry: OciRegistry, sandbox: Sandbox) -> None:
     for name in ("docx", "pdf"):
         publish(registry, f"acme/{name}", "1.0.0", make_skill(name))

@@ -120,7 +120,9 @@ def read_netrc(settings: Settings) -> httpx.Auth | None:
 class HttpClient:
     """The connection pool of a command. Trusts the system's certificates and uses the proxies of the environment."""
 
-    def __init__(self, settings: Settings, reporter: Reporter, destinations: Destinations) -> None:
+    def __init__(
+        self, settings: Settings, reporter: Reporter, destinations: Destinations, *, uses_netrc: bool = True
+    ) -> None:
         self.settings = settings
         self.reporter = reporter
         self.note = reporter.log_verbose
@@ -129,7 +131,7 @@ class HttpClient:
         self._client = _create_client(settings)
         self._backend = TimeoutBackend(destinations)
         self._backend.install(self._client)
-        self._auth = read_netrc(settings)
+        self._auth = read_netrc(settings) if uses_netrc else None
 
     def close(self) -> None:
         """Close the connections, which a command leaves to the end of its process."""

@@ -73,7 +73,8 @@ class OciRegistries:
 
     def __init__(self, settings: Settings, reporter: Reporter, destinations: Destinations) -> None:
         self.settings = settings
-        self.http = HttpClient(settings, reporter, destinations)
+        # Registries have logins of their own; one of ~/.netrc, sent unasked, would be used in their place.
+        self.http = HttpClient(settings, reporter, destinations, uses_netrc=False)
         self._lock = Lock()
         self._access: dict[tuple[str, str], _Access] = {}
         self._basic: dict[str, Mapping[str, str]] = {}
