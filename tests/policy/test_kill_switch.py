@@ -164,3 +164,8 @@ def test_an_edit_of_an_unmanaged_skill_is_recognized_by_its_content(service: Ski
 
     (folder / "SKILL.md").write_text("---\nname: pdf\ndescription: Another one.\n---\nOther.\n")
     assert wait_for(lambda: service.load("pdf").name) == "pdf"
+
+
+def test_a_host_does_not_get_it_either(shop: CommandSandbox) -> None:
+    assert shop.output("load", "pdf", "--host", "claude-code") == REFUSED
+    assert "pdf" not in shop.run("prompt", "--host", "claude-code", check=True).stdout
