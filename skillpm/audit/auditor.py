@@ -7,7 +7,7 @@ from skillpm.audit.checks.claims import check_claims
 from skillpm.audit.checks.commands import check_commands, check_pipes, check_spelling
 from skillpm.audit.checks.credentials import check_across_files, check_credentials
 from skillpm.audit.checks.encoded import check_encoded
-from skillpm.audit.checks.files import check_file
+from skillpm.audit.checks.files import check_file, check_length
 from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text, check_mixed_scripts
 from skillpm.audit.checks.instructions import check_instructions
 from skillpm.audit.checks.links import check_links
@@ -15,7 +15,7 @@ from skillpm.audit.checks.python_code import check_python
 from skillpm.audit.checks.script_code import check_script
 from skillpm.audit.checks.secrets import check_secrets
 from skillpm.audit.finding import AuditFinding
-from skillpm.audit.source_file import SourceFile
+from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
 from skillpm.core.file_tree import FileTree
 
 # Of one rule and severity in a skill; the number of the others is a finding, so that a crowd hides nothing.
@@ -37,7 +37,7 @@ def audit_tree(tree: FileTree) -> tuple[AuditFinding, ...]:
 
 
 def _find(tree: FileTree) -> Iterator[AuditFinding]:
-    files = [SourceFile(file) for file in tree.files]
+    files = [*_open(tree)]
     if not files:
         return
     for file in files:
@@ -45,6 +45,17 @@ def _find(tree: FileTree) -> Iterator[AuditFinding]:
             yield from check(file)
     yield from check_across_files(files)
     yield from check_claims(tree, files)
+    for file in files:
+        yield from check_length(file)
+
+
+def _open(tree: FileTree) -> Iterator[SourceFile]:
+    """Yield the files, SKILL.md first, each with what is left of the texts that are read of a skill."""
+    left = MAX_ALL_TEXTS
+    for tree_file in sorted(tree.files, key=lambda file: (file.path != tree.skill_file, file.path)):
+        file = SourceFile(tree_file, min(MAX_TEXT_SIZE, left))
+        yield file
+        left -= len(file.text)
 
 
 def _collect(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:

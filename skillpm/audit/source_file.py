@@ -14,8 +14,9 @@ from skillpm.core.file_tree import TreeFile
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, one_line, sanitize
 
-# Of a text, in bytes: more is not read by the rules, which is a finding of its own.
+# Of a text, and of all texts of a skill, in bytes: more is not read by the rules, which is a finding of its own.
 MAX_TEXT_SIZE = 1_000_000
+MAX_ALL_TEXTS = 10_000_000
 Kind = Literal["markdown", "shell", "python", "javascript", "powershell", "script", "data", "text", "binary"]
 Context = Literal["prose", "code", "comment"]
 SCRIPTS: tuple[Kind, ...] = ("shell", "python", "javascript", "powershell", "script")
@@ -57,6 +58,8 @@ COMPARED = lazy_pattern(
 # How far around a word a pattern looks, in a line that may be a whole program.
 MAX_BEFORE = 400
 MAX_BEHIND = 1_200
+# Of one word in a file. An honest megabyte has fewer.
+MAX_PLACES = 5_000
 # Around a command that is shown because it is bad.
 WARNED = lazy_pattern(
     r"(?i)\b(?:attack\w*|malicious|malware|inject\w*|dangerous|vulnerab\w+|exploit\w*|payloads?|unsafe|insecure"
@@ -69,17 +72,20 @@ WARNED = lazy_pattern(
 class SourceFile:
     """One file. Offsets are those of `text`."""
 
-    def __init__(self, file: TreeFile) -> None:
+    def __init__(self, file: TreeFile, limit: int = MAX_TEXT_SIZE) -> None:
+        self.limit = limit
         self.file_path = file.path
         self.data = file.data
         self.path = sanitize(file.path)
+        # The first line that some rule has not read, since it is too far down or too much the same; 0 for none.
+        self.unread_from = 0
         # By view; a text keeps its hash.
         self._starts: dict[str, list[int]] = {}
 
     @cached_property
     def text(self) -> str:
-        """The text, up to `MAX_TEXT_SIZE`; empty for a binary file. Bytes that are not UTF-8 are replaced."""
-        head = self.data[:MAX_TEXT_SIZE]
+        """The text, up to the limit; empty for a binary file. Bytes that are not UTF-8 are replaced."""
+        head = self.data[: self.limit]
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return head.decode("utf-16", "replace").replace("\r\n", "\n")
         return "" if b"\0" in head[:8_192] else head.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -117,7 +123,7 @@ class SourceFile:
     @cached_property
     def kind(self) -> Kind:
         """What kind of text it is, by its extension, or by the interpreter in its first line."""
-        if not self.text and self.data:
+        if not self.text and self.data and (self.limit or b"\0" in self.data[:8_192]):
             return "binary"
         name = self.file_path.rpartition("/")[2].lower()
         first, _, _ = self.text[:200].partition("\n")
@@ -215,13 +221,14 @@ class SourceFile:
         spans = []
         for word, letters in _with_letters(words):
             at = lower.find(word) if letters in self._vocabulary else -1
-            while at >= 0:
+            limit = self._find_limit(word) if at >= 0 else 0
+            while 0 <= at <= limit:
                 start = max(text.rfind("\n", 0, at) + 1, at - MAX_BEFORE)
                 end = text.find("\n", at)
                 for _ in range(more_lines):
                     end = text.find("\n", end + 1) if end >= 0 else end
                 end = min(len(text) if end < 0 else end, at + MAX_BEHIND)
-                spans.append((start, end))
+                spans.append((start, min(end, limit + MAX_BEHIND)))
                 at = lower.find(word, max(end, at + 1) if not more_lines else at + len(word))
         spans.sort()
         last = (0, 0)
@@ -234,6 +241,17 @@ class SourceFile:
                 last = (last[0], max(last[1], end))
         if last[1]:
             yield last
+
+    def _find_limit(self, word: str) -> int:
+        """Return up to which offset the places of a word are looked at: one that occurs too often takes too long."""
+        if self.lower.count(word) <= MAX_PLACES:
+            return len(self.lower)
+        at = 0
+        for _ in range(MAX_PLACES):
+            at = self.lower.find(word, at) + len(word)
+        line = self.commands.replace("\v", "\n").count("\n", 0, at) + 1
+        self.unread_from = min(line, self.unread_from or line)
+        return at
 
     def finding(self, rule: str, severity: Severity, line: int, message: str) -> AuditFinding:
         """Return a finding in this file."""

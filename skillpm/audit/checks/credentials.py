@@ -1,7 +1,7 @@
 """Reading credentials, sending data away, and both in one skill."""
 
 from collections.abc import Iterable, Iterator
-from re import Pattern
+from re import Match, Pattern
 from typing import NamedTuple
 
 from skillpm.audit.finding import LOWER, AuditFinding, Severity
@@ -125,14 +125,17 @@ SECRET_ENVIRONMENT = Credential(
     "secrets in the environment",
     ("environ", "process.env", "printenv", "env"),
     lazy_pattern(
-        r"\bin\s+(?:dict\()?os\.environ(?:\.items\(\)|\.keys\(\))?[^\n]{0,80}\n?[^\n]{0,120}\bif\b[^\n]{0,60}"
-        r"(?:\bany\(|\.upper\(\)|\.lower\(\)|\bre\.(?:search|match)|(?:KEY|SECRET|PASSW)[^\n]{0,60}TOKEN"
-        r"|TOKEN[^\n]{0,60}(?:KEY|SECRET|PASSW)|KEY[^\n]{0,60}(?:SECRET|PASSW)|SECRET[^\n]{0,60}KEY)"
+        r"\bin\s+(?:dict\()?os\.environ\b(?=[^\n]{0,200}(?:\n[^\n]{0,120}){0,2}\bif\b)"
         r"|\bjson\.dumps\(\s*(?:dict\()?os\.environ\b(?!\.get)|JSON\.stringify\(\s*process\.env\s*[,)]|Object\."
         r"(?:entries|keys)\(process\.env\)[^\n]{0,80}(?:KEY|TOKEN|SECRET)"
         r"|\b(?:env|printenv)\s*\|\s*(?:grep\s[^\n|]{0,60}\|\s*)?(?:curl|nc|base64|wget)\b"
         r"|[\"']?=\s*dict\(os\.environ\)\s*$"
     ),
+)
+# A loop over the environment picks secrets by their names: by a search, or by two kinds of names in a row.
+PICKED = lazy_pattern(
+    r"\bany\(|\.upper\(\)|\.lower\(\)|\bre\.(?:search|match)|(?:KEY|SECRET|PASSW)[^\n]{0,60}TOKEN"
+    r"|TOKEN[^\n]{0,60}(?:KEY|SECRET|PASSW)|KEY[^\n]{0,60}(?:SECRET|PASSW)|SECRET[^\n]{0,60}KEY"
 )
 ALL_CREDENTIALS = (*CREDENTIALS, SECRET_ENVIRONMENT)
 OUTGOING_WORDS = (
@@ -243,7 +246,7 @@ def read_facts(file: SourceFile) -> FileFacts:
     found = []
     for credential in ALL_CREDENTIALS:
         matches = file.search(credential.words, credential.pattern, more_lines=2)
-        lines = (file.line_of(match) for match in matches)
+        lines = (file.line_of(match) for match in matches if _is_read(match))
         if line := next((line for line in lines if not (file.is_script and PRINTED.match(file.lines[line - 1]))), 0):
             found.append((credential, line))
     outgoing = next(file.search(OUTGOING_WORDS, OUTGOING, more_lines=2), None)
@@ -267,6 +270,11 @@ def _judge(facts: FileFacts) -> Iterator[AuditFinding]:
             severity = LOWER[severity]
         message = f"reads {credential.name}, and line {facts.outgoing} sends data to {receiver}"
         yield facts.file.finding("credential-exfiltration", severity, line, message)
+
+
+def _is_read(match: "Match[str]") -> bool:
+    """Return whether what was found reads credentials: a loop over the environment may do anything."""
+    return not match[0].startswith("in") or PICKED.search(match.string, match.end(), match.end() + 300) is not None
 
 
 def is_unknown(url: Url) -> bool:

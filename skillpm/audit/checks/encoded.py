@@ -20,7 +20,7 @@ BASE64 = lazy_pattern(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,200000}={0,2}")
 HEX = lazy_pattern(r"(?<![\w])(?:[0-9a-fA-F]{2}){12,100000}(?![\w])")
 ESCAPES = lazy_pattern(r"(?:\\\\?x[0-9a-fA-F]{2}|\\\\?u00[0-9a-fA-F]{2}|\\\\?[0-3][0-7]{2}){6,20000}")
 ESCAPE = lazy_pattern(r"\\\\?(?:x|u00)([0-9a-fA-F]{2})|\\\\?([0-3][0-7]{2})")
-NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s{0,9},\s{0,9}){12,5000}\d{2,3}(?![\d.,])")
+NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s{0,9},\s{0,9}){12,5000}+\d{0,3}")
 NUMBER = lazy_pattern(r"\d+")
 PERCENT = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){6,5000}")
 PRINTABLE = frozenset(range(32, 127)) | {9, 10, 13}

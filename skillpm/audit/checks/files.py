@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from skillpm.audit.finding import AuditFinding, Severity
 from skillpm.audit.rule import Example, Rule
-from skillpm.audit.source_file import MAX_TEXT_SIZE, SourceFile
+from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_PLACES, MAX_TEXT_SIZE, SourceFile
 from skillpm.core.names import SKILL_FILES
 
 MAGIC = (
@@ -99,8 +99,9 @@ RULES = (
     Rule(
         id="not-audited",
         severity="medium",
-        title="Text that is too long to be read by the rules",
-        reason=f"Of each file, {MAX_TEXT_SIZE:,} bytes are read, and ten million of a skill; what follows is not.",
+        title="Text that is too long, or repeats itself too often, to be read by the rules",
+        reason=f"Of each file, {MAX_TEXT_SIZE:,} bytes are read, and {MAX_ALL_TEXTS:,} of a skill; and of a word that "
+        f"a rule looks for, {MAX_PLACES:,} places in a file.",
         remedy="Split the file, or review the rest yourself.",
         bad=Example(text="# a line of a very long script\n" * 40_000, path="scripts/run.py"),
         good=Example(text="# a short script\n", path="scripts/run.py"),
@@ -122,14 +123,6 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
     name, data = file.file_path.lower(), file.data
     if "/" in name and file.file_path.rpartition("/")[2] in SKILL_FILES:
         yield file.finding("nested-skill", "low", 1, "another skill, which some hosts list as well")
-    if len(data) > MAX_TEXT_SIZE and file.text:
-        severity: Severity = "medium" if file.is_script or file.kind in {"markdown", "text"} else "low"
-        yield file.finding(
-            "not-audited",
-            severity,
-            file.text.count("\n") + 1,
-            f"only the first {MAX_TEXT_SIZE:,} of {len(data):,} bytes were audited",
-        )
     program = find_program(data)
     archive = next((label for magic, label in ARCHIVES if data.startswith(magic)), "")
     if name.endswith(INNOCENT):
@@ -158,6 +151,17 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
         is_encrypted = data.startswith(b"PK") and len(data) > 6 and data[6] & ENCRYPTED_FLAG  # noqa: PLR2004
         message = f"{archive} archive" + (" with a password" if is_encrypted else "")
         yield file.finding("archive", "medium" if is_encrypted else "low", 1, message)
+
+
+def check_length(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield from which line on a file was not read, or not by all rules; applied after all others."""
+    severity: Severity = "medium" if file.is_script or file.kind in {"markdown", "text"} else "low"
+    if len(file.data) > file.limit and file.kind != "binary":
+        message = f"only the first {file.limit:,} of {len(file.data):,} bytes were audited"
+        yield file.finding("not-audited", severity, file.text.count("\n") + 1, message)
+    if file.unread_from:
+        message = "from here on, the same words are repeated so often that not all rules were applied"
+        yield file.finding("not-audited", severity, file.unread_from, message)
 
 
 def find_program(data: bytes) -> str:
