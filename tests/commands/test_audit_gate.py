@@ -65,6 +65,7 @@ def test_all_findings_of_all_skills_are_in_json(project: CommandSandbox, url: st
         ("one", "audit", "hidden-text", "SKILL.md:7"),
         ("two", "audit", "hidden-text", "notes.md:1"),
     ]
+    assert error["hint"].count("--allow hidden-text") == 2  # once a skill
 
 
 def test_sync_and_update_and_use_are_refused_too(

@@ -81,8 +81,9 @@ def test_an_error_of_a_scanner_blocks_whatever_its_exit_code(scanned: Scanned, c
     assert scanned.install(sarif(RESULT), code) == ["acme/EXFIL: scripts/read.sh:2: sends files away"]
 
 
-def test_absolute_places_are_shown_as_places_in_the_skill(scanned: Scanned) -> None:
-    place = {"physicalLocation": {"artifactLocation": {"uri": "file://FOLDER/SKILL.md"}}}
+@pytest.mark.parametrize("uri", ["file://FOLDER/SKILL.md", "FOLDER/SKILL.md", "pdf/SKILL.md", "./SKILL.md"])
+def test_places_are_shown_as_places_in_the_skill(scanned: Scanned, uri: str) -> None:
+    place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
 
     assert scanned.install(sarif({**RESULT, "locations": [place]})) == ["acme/EXFIL: SKILL.md: sends files away"]
 

@@ -100,16 +100,20 @@ def test_a_server_answers_with_the_reason(local: CommandSandbox) -> None:
         "import json, skillpm\n"
         "service = skillpm.open_service()\n"
         "result = service.call({'action': 'load', 'name': 'evil'})\n"
-        "print(json.dumps([result.ok, result.text]))\n"
+        "try:\n"
+        "    service.read('evil', 'notes.md')\n"
+        "except skillpm.NotTrusted as error:\n"
+        "    print(json.dumps([result.ok, result.text, error.problems[0]['rule']]))\n"
     )
     script = local.write("serve.py", code)
     done = subprocess.run(
         [sys.executable, script], cwd=local.work, env=local.environment(), capture_output=True, text=True, check=True
     )
-    ok, text = json.loads(done.stdout)
+    ok, text, rule = json.loads(done.stdout)
 
     assert not ok
     assert "invisible tag letters" in text
+    assert rule == "hidden-text"
 
 
 def test_links_are_followed_only_inside_the_skill(local: CommandSandbox) -> None:

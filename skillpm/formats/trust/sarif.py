@@ -74,7 +74,9 @@ def _default_levels(run: JsonNode) -> dict[str, str]:
 
 def _relative(uri: str, folder: str) -> str:
     path = unquote(uri.removeprefix("file://"))
-    return path.removeprefix(folder).lstrip("/").removeprefix("./")
+    path = path.removeprefix(folder).lstrip("/").removeprefix("./")
+    # Relative to the folder above, in which the scanner was started.
+    return path.removeprefix(f"{folder.rpartition('/')[2]}/")
 
 
 def _member(value: Any, *keys: str) -> Any:

@@ -36,7 +36,8 @@ def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
             except ScannerFailed as error:
                 yield Problem(skill=skill.name, kind="audit", rule=scanner.name, message=error.message)
         blocking = [each for each in findings if is_blocking(request, skill, each)]
-        yield from (to_problem(skill, each, _install_hint(skill, each)) for each in blocking)
+        hint = _install_hint(skill, [each.rule for each in blocking])
+        yield from (to_problem(skill, each, hint) for each in blocking)
         known = _known_rules(request, skill)
         others = [each for each in findings if request.audit.warns(each.rule, each.severity) and each.rule not in known]
         if others and not blocking:
@@ -92,9 +93,10 @@ def to_problem(skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
     )
 
 
-def _install_hint(skill: IncomingSkill, finding: Finding) -> str:
+def _install_hint(skill: IncomingSkill, rules: Sequence[str]) -> str:
     look = f"`skillpm audit {quote(sanitize(describe_pin(skill.locked.pin), 400))}` shows what it contains"
-    return f"{look}; to install it all the same, add `--allow {finding.rule}`, or an exception for {skill.digest}"
+    options = " ".join(f"--allow {quote(rule)}" for rule in dict.fromkeys(rules))
+    return f"{look}; to install it all the same, add `{options}`, or an exception for {skill.digest}"
 
 
 def _scan(request: GateRequest, scanner: AuditScanner, skill: IncomingSkill) -> list[Finding]:
