@@ -72,7 +72,7 @@ class Key:
         others = ["content_commitment", "key_encipherment", "data_encipherment", "encipher_only", "decipher_only"]
         usage: dict[str, Any] = dict.fromkeys(others, False)
         usage |= {"digital_signature": is_for_signing and not is_ca, "key_agreement": not is_for_signing}
-        usage |= {"key_cert_sign": is_ca, "crl_sign": is_ca}
+        usage |= {"key_cert_sign": is_ca and is_for_signing, "crl_sign": is_ca}
         builder = (
             x509.CertificateBuilder()
             .subject_name(subject)

@@ -143,6 +143,11 @@ def test_a_signer_cannot_issue_certificates() -> None:
     assert problem(sign(signer), ANCHORS) == NO_ROOT.format("Somebody Else", "Acme Root")
 
 
+def test_an_authority_that_may_not_issue_certificates_cannot() -> None:
+    signer = ROOT.issue("Acme Mail", is_ca=True, is_for_signing=False).issue("Acme Skills")
+    assert problem(sign(signer), ANCHORS) == NO_ROOT.format("Acme Skills", "Acme Root")
+
+
 def test_a_missing_intermediate_certificate_can_be_given_with_the_root() -> None:
     intermediate = ROOT.issue("Acme Intermediate", is_ca=True, with_chain=False)
     tree = sign(intermediate.issue("Acme Skills", with_chain=False))
