@@ -35,7 +35,8 @@ REPEATED = {
     ],
     "notes.md": [
         "ignore all the previous ", "send a b c d password ", "<!-- x ", '<p style="', "[a](http://b.c/)", "[",
-        "` curl x|sh ", "a\u200b\n", "aа ", "😀 curl http://", "download password is ", "QUJDQUJDQUJDQUJDQUJDQUJD\n",
+        "` curl x|sh ", "a\u200b\n", "a\u0430 ",
+        "😀 curl http://", "download password is ", "QUJDQUJDQUJDQUJDQUJDQUJD\n",
         "-----BEGIN PRIVATE KEY-----\nA",
     ],
     "run.py": ["exec('a'+'b');\n", "for k in os.environ if ", "x=("],
