@@ -59,12 +59,31 @@ COLLECTORS = frozenset(
             "oast.live",
         ),
         *("oast.site", "oast.online", "oast.me", "interact.sh", "requestcatcher.com", "beeceptor.com", "hookbin.com"),
-        *("dnslog.cn", "serveo.net", "localhost.run", "loca.lt", "transfer.sh", "file.io", "0x0.st", "pastebin.com"),
+        *(
+            "dnslog.cn",
+            "serveo.net",
+            "localhost.run",
+            "lhr.life",
+            "loca.lt",
+            "transfer.sh",
+            "file.io",
+            "0x0.st",
+            "pastebin.com",
+        ),
         *("rentry.co", "glot.io", "paste.ee", "ix.io", "termbin.com", "bashupload.com", "temp.sh", "gofile.io"),
         *("hastebin.com", "dpaste.com", "dpaste.org", "canarytokens.com", "anonfiles.com", "paste.rs", "catbox.moe"),
     )
 )
-COLLECTOR_PATHS = ("discord.com/api/webhooks", "discordapp.com/api/webhooks", "api.telegram.org/bot")
+COLLECTOR_PATHS = (
+    "discord.com/api/webhooks",
+    "discordapp.com/api/webhooks",
+    "discord.com/api/v8/webhooks",
+    "discord.com/api/v9/webhooks",
+    "discord.com/api/v10/webhooks",
+    "canary.discord.com/api/",
+    "ptb.discord.com/api/",
+    "api.telegram.org/bot",
+)
 SHORTENERS = frozenset(
     (
         *("bit.ly", "tinyurl.com", "t.co", "goo.gl", "is.gd", "ow.ly", "cutt.ly", "rb.gy", "shorturl.at", "tiny.cc"),
@@ -82,7 +101,9 @@ URL = lazy_pattern(
     r"(?i)\b(https?|wss?|ftp)://(?:([^\s/?#@\"'`<>()]{1,200})@)?(\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(:\d{1,5})?"
     r"(/[^\s\"'`<>)\]|;]{0,300})?"
 )
-ADDRESS = lazy_pattern(r"(?:\d{1,3}\.){3}\d{1,3}|\d{8,10}|0x[0-9a-f]{8}|\[[0-9a-f:.]+\]")
+ADDRESS = lazy_pattern(
+    r"(?:(?:0x[0-9a-f]{1,2}|\d{1,4})\.){3}(?:0x[0-9a-f]{1,2}|\d{1,4})|\d{8,10}|0x[0-9a-f]{8}|\[[0-9a-f:.]+\]"
+)
 
 
 class Url(NamedTuple):

@@ -4,6 +4,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache, cached_property
+from html import unescape
 from re import Match, Pattern
 from typing import Literal
 
@@ -30,7 +31,10 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(["json", "jsonc", "yaml", "yml", "toml", "ini", "cfg", "env", "csv", "lock", "xsd"], "data"),
 }
 INTERPRETERS: dict[str, Kind] = {"python": "python", "node": "javascript", "deno": "javascript", "bun": "javascript"}
+# For a shell, `//bin/sh` is a path, and nothing but `#` begins a comment.
+HASH_COMMENT = lazy_pattern(r"\s*#(?!!)")
 CODE_COMMENT = lazy_pattern(r"\s*(?:#(?!!)|//|/?\*|--\s|rem\b|<!--)")
+ENTITY = lazy_pattern(r"&#(?:x[0-9a-fA-F]{1,6}|[0-9]{1,7});|(?<=\w)<!--\s{0,9}-->(?=\w)")
 HTML_COMMENT = lazy_pattern(r"<!--(.*?)(?:-->|\Z)", 16)  # re.DOTALL
 # Before a phrase that is quoted or discussed, not said.
 QUOTED = lazy_pattern(r"[\"'`“”‘’«»「*_|\[(/]\s?$|\|.*$")
@@ -88,7 +92,19 @@ class SourceFile:
         head = self.data[: self.limit]
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return head.decode("utf-16", "replace").replace("\r\n", "\n")
-        return "" if b"\0" in head[:8_192] else head.decode("utf-8", "replace").replace("\r\n", "\n")
+        if b"\0" not in head[:8_192]:
+            return head.decode("utf-8", "replace").replace("\r\n", "\n")
+        # A NUL byte makes many a program call a text binary, but neither a shell nor an agent.
+        if not head.startswith(b"#!") and self._extension not in KINDS:
+            return ""
+        is_wide = not head[1:64:2].strip(b"\0") or not head[:64:2].strip(b"\0")
+        encoding = "utf-8" if not is_wide else "utf-16-be" if head[:1] == b"\0" else "utf-16-le"
+        return head.decode(encoding, "replace").replace("\r\n", "\n")
+
+    @property
+    def _extension(self) -> str:
+        name = self.file_path.rpartition("/")[2].lower()
+        return name.rpartition(".")[2] if "." in name else ""
 
     @cached_property
     def lower(self) -> str:
@@ -111,9 +127,12 @@ class SourceFile:
 
         Its offsets are others, its lines are the same.
         """
-        if self.text.isascii():
-            return self.text
-        return "\n".join(line if line.isascii() else _fold(line) for line in self.text.split("\n"))
+        text = self.text.replace("\0", "")
+        if ("&#" in text or "<!--" in text) and not self.is_script:
+            text = ENTITY.sub(_resolve_entity, text)
+        return (
+            text if text.isascii() else "\n".join(line if line.isascii() else _fold(line) for line in text.split("\n"))
+        )
 
     @cached_property
     def commands(self) -> str:
@@ -125,11 +144,10 @@ class SourceFile:
         """What kind of text it is, by its extension, or by the interpreter in its first line."""
         if not self.text and self.data and (self.limit or b"\0" in self.data[:8_192]):
             return "binary"
-        name = self.file_path.rpartition("/")[2].lower()
         first, _, _ = self.text[:200].partition("\n")
         if first.startswith("#!"):
             return next((kind for word, kind in INTERPRETERS.items() if word in first), "shell")
-        return KINDS.get(name.rpartition(".")[2], "text") if "." in name else "text"
+        return KINDS.get(self._extension, "text")
 
     @property
     def is_script(self) -> bool:
@@ -144,7 +162,8 @@ class SourceFile:
     @cached_property
     def _contexts(self) -> list[Context]:
         if self.is_script:
-            return ["comment" if CODE_COMMENT.match(line) else "code" for line in self.lines]
+            pattern = HASH_COMMENT if self.kind in {"shell", "python"} else CODE_COMMENT
+            return ["comment" if pattern.match(line) else "code" for line in self.lines]
         if self.kind == "data":
             return ["code"] * len(self.lines)
         return ["code" if kind == "code" else "prose" for _, kind in classify_lines(self.folded)]
@@ -192,7 +211,11 @@ class SourceFile:
         start = text.rfind("\n", 0, match.start()) + 1
         if self.is_script or self.kind == "data":
             before = text[max(start, match.start() - 80) : match.start()]
-            return self.is_script and bool(LIST_ITEM.match(text, start) or COMPARED.search(before))
+            is_item = LIST_ITEM.match(text, start) is not None
+            if self.kind == "shell":  # its commands may begin with a quote or a slash, too
+                line = text[start : match.start()].lstrip()
+                is_item = line[:1] in {'"', "'"} and line.count(line[0]) % 2 == 1
+            return self.is_script and bool(is_item or COMPARED.search(before))
         end = min(find_or_end(text, "\n", match.end()), match.end() + 100)
         around = text[max(start, match.start() - 300) : end]
         above = text[max(0, start - 300) : start]
@@ -267,6 +290,10 @@ def excerpt(text: str, limit: int = 80) -> str:
 def _with_letters(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return each word with its longest part of letters."""
     return tuple((word, max(LETTERS.findall(word), key=len, default="")) for word in words)
+
+
+def _resolve_entity(match: "Match[str]") -> str:
+    return "" if match[0].startswith("<") else unescape(match[0]).replace("\n", " ")
 
 
 def _fold(line: str) -> str:

@@ -165,3 +165,16 @@ def test_nothing_is_scanned_if_nothing_is_new(scanned: Scanned, upstream: Reposi
     assert scanned.project.run("sync", env={"SARIF": "no SARIF"}).code == 0
     upstream.write(prefix_paths("skills/pdf", make_skill("pdf", "Reads more."))).commit()
     assert scanned.project.run("update", env={"SARIF": "no SARIF", "SEEN": "/dev/null"}).code == 1
+
+
+def test_the_name_of_a_folder_never_reaches_the_shell_of_a_scanner(scanned: Scanned) -> None:
+    """A folder in a checkout has whatever name its author likes, and `sh -c` is a usual way to adapt a scanner."""
+    folder = scanned.project.root / "$(touch stolen)"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: pdf\ndescription: Reads PDFs.\n---\nRead it.\n")
+    scanned.configure(["sh", "-c", f"touch {scanned.project.root}/ran; cd {scanned.project.root}; ls {{path}}"])
+
+    scanned.project.run("audit", str(folder), check=False)
+
+    assert (scanned.project.root / "ran").exists()
+    assert not (scanned.project.root / "stolen").exists()

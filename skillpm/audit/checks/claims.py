@@ -37,7 +37,10 @@ GREEDY = lazy_pattern(
     r"(?:task|request|message|question|conversation|prompt)s?\b"
     r"|\b(?:instead of|takes? precedence over|overrides?|supersedes?|before) (?:all|any|every) other skills?\b"
 )
-ANY_COMMAND = frozenset(["*", "Bash", "Bash(*)", "Bash(*:*)", "Shell", "Shell(*)", "Execute"])
+# A shell, or what starts one, as the only command that is allowed is any command, too.
+ANY_COMMAND = lazy_pattern(
+    r"(?i)\*|(?:bash|shell|execute|powershell)(?:\(\s*(?:\*+(?::\*+)?|(?:ba|z)?sh|env|xargs|eval|sudo)(?:(?:\s|:)\*)?\s*\))?"
+)
 RUNNING_TOOLS = (
     "bash",
     "shell",
@@ -170,7 +173,7 @@ def check_claims(tree: FileTree, files: Sequence[SourceFile]) -> Iterator[AuditF
             "load-command", "medium", line, f"hosts run {excerpt(command)} while they load the skill"
         )
     tools_line = _find_line(skill_file, "allowed-tools")
-    if any(tool in ANY_COMMAND for tool in found.tools or ()):
+    if any(ANY_COMMAND.fullmatch(tool) for tool in found.tools or ()):
         yield skill_file.finding("any-command", "low", tools_line, "hosts run any command of this skill without asking")
     elif found.tools and not any(tool.lower().startswith(RUNNING_TOOLS) for tool in found.tools):
         runs = next((file.path for file in files if file.is_script), "")

@@ -13,23 +13,26 @@ from skillpm.core.patterns import lazy_pattern
 # An interpreter that reads its program from a pipe: not `bash script.sh`, not `python -m json.tool`.
 _BARE = r"(?=\s*(?:$|[\n\v;&|)\"'`\\>]))"
 SHELL = (
-    r"(?:sudo\s+(?:-\w+\s+){0,3}|env\s+|command\s+|exec\s+|nohup\s+)?(?:/(?:usr/)?(?:local/)?bin/)?(?:env\s+)?"
+    r"(?:sudo\s+(?:-\w+\s+){0,3}|env\s+|command\s+|exec\s+|nohup\s+|busybox\s+|xargs\s+(?:-\S{1,9}\s+){0,3})?"
+    r"(?:/{1,2}(?:usr/)?(?:local/)?bin/)?(?:env\s+)?"
     rf"(?:(?:ba|z|da|k|a|fi)?sh(?:{_BARE}|(?=\s+-(?:\s|[sexlivu]{{1,4}}\b|-)))"
     rf"|(?:python[\d.]{{0,4}}|node|perl|ruby|php|osascript)(?:{_BARE}|(?=\s+-(?:$|[\s\"'`]))))"
 )
 FETCH = r"(?:curl|wget|lwp-request|fetch|aria2c)"
 # Up to the end of a command; a pipe only into programs that pass text on.
-REST = r"(?:[^\n|;&]|&(?![&\s])){0,400}"
+REST = r"[^\n|;&]{0,400}+(?:&(?![&\s])[^\n|;&]{0,400}+){0,9}+"
 FILTERS = (
-    r"(?:\\?\|\s*(?:tee|sed|tr|cat|grep|head|tail|awk|base64|gunzip|zcat|xz|bzip2|openssl|jq|rev|iconv)\b"
+    r"(?:\\?\|\s*(?:tee|sed|tr|cat|grep|head|tail|awk|base64|gunzip|zcat|xz|bzip2|openssl|jq|rev|iconv|cut|sort"
+    r"|uniq|tac|gzip|bzcat|xzcat|zstd|dd|fold|strings)\b"
     r"[^\n|;&]{0,200}){0,4}"
 )
 PIPE_TO_SHELL = lazy_pattern(rf"(?i)\b{FETCH}\b{REST}{FILTERS}\\?\|&?\s*{SHELL}")
 SHELL_OF_FETCH = lazy_pattern(
-    rf"(?i)\b(?:ba|z|da|k|a)?sh\s+(?:-\w+\s+){{0,3}}(?:<\s*\(|<<<\s*[\"']?\$\(|-c\s+[\"']?(?:\$\(|`))\s*{FETCH}\b{REST}"
+    rf"(?i)\b(?:ba|z|da|k|a)?sh\s+(?:-\w+\s+){{0,3}}(?:<\s*(?:<\s*)?\(|<<<\s*[\"']?\$\(|-c\s+[\"']?(?:\$\(|`))\s*{FETCH}\b{REST}"
     rf"|\b(?:eval|source|exec|(?<![\w.])\.)\s+(?:--\s+)?[\"']?(?:\$\(|`|<\()\s*{FETCH}\b{REST}"
     rf"|\b(?:python[\d.]{{0,4}}|node|perl|ruby|php)\s+-[cer]\s+[\"']?(?:\$\(|`)\s*{FETCH}\b{REST}"
     rf"|\b(?:python[\d.]{{0,4}}|node|perl|ruby|(?:ba|z)?sh)\s+<\(\s*{FETCH}\b{REST}"
+    rf"|\b(?:source|\.)\s+/dev/stdin\s*<<<\s*[\"']?\$\(\s*{FETCH}\b{REST}"
 )
 POWERSHELL_FETCH = lazy_pattern(
     r"(?i)\b(?:iex|invoke-expression)\b[^\n;|]{0,40}\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring"
@@ -37,13 +40,15 @@ POWERSHELL_FETCH = lazy_pattern(
     r"[^\n;|]{0,300}|\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|curl)\b[^\n;|]{0,300}\|\s*(?:iex"
     r"|invoke-expression)\b"
     r"|downloadstring\([^\n)]{0,300}\)\s*\|\s*(?:iex|invoke-expression)"
+    r"|\[scriptblock\]::create\(\s*\(?\s*(?:iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n;|]{0,300}"
+    r"|\bcertutil(?:\.exe)?\b[^\n&]{0,80}[-/]urlcache\b[^\n&]{0,300}&+\s*\S{1,80}\.exe"
     r"|\bmshta(?:\.exe)?\s+[\"']?https?://[^\s\"']{1,300}|\bregsvr32\b[^\n]{0,80}/i:https?://[^\s\"']{1,300}"
 )
 SAVE_AND_RUN = lazy_pattern(
     rf"(?i)\b{FETCH}\b[^\n|;&]{{0,300}}(?:-o|-O|--output|>)\s*[\"']?([\w./$~{{}}-]{{1,120}})[^\n|;&]{{0,200}}"
     r"(?:&&|;|\n)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|a\+x|[0-7]{3,4})\s+[\"']?\1[\"']?\s*(?:&&|;|\n)\s*"
     r"(?:sudo\s+)?[\"']?(?:\./)?\1"
-    r"|(?:sudo\s+)?(?:ba|z)?sh\s+[\"']?\1)"
+    r"|(?:sudo\s+)?(?:(?:ba|z)?sh|source|\.)\s+(?:<\s*)?[\"']?\1)"
 )
 DECODED = (
     r"(?:base64\s+(?:-d|-D|--decode|-di)|openssl\s+(?:enc\s+)?(?:-?base64|-?aes\S*|enc)\s[^\n|]{0,80}-d|xxd\s+-r"
@@ -69,12 +74,14 @@ INSTALL_FROM_URL = lazy_pattern(
     r"|install))\s"
     r"[^\n;|&]{0,120}?(?:git\+)?http://[^\s\"'`]{1,200}"
     r"|\b(?:pip3?|uv\s+pip)\s+install\s[^\n;|&]{0,120}(?:--(?:extra-)?index-url[= ]|-i\s+)[\"']?http://[^\s\"'`]{1,200}"
+    r"|\b(?:PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?|NPM_CONFIG_REGISTRY)=[\"']?http://[^\s\"'`]{1,200}"
     r"|--trusted-host\s+[\w.-]{1,100}"
 )
 PASSWORD_ARCHIVE = lazy_pattern(
-    r"(?i)(?:\.zip|\.rar|\.7z|archive|download)[^\n]{0,200}\b(?:pass(?:word|code)?|pwd)\s*(?:is\s+|[:=]\s*"
+    r"(?i)(?:\.zip|\.rar|\.7z|archive|download)[^\n]{0,200}\b(?:pass(?:word|code|phrase)?|pwd)\s*(?:is\s+|[:=]\s*"
     r"|with\s+)[`\"'*]{0,3}\s*[\w!@#$-]{3,30}"
     r"|\bextract\b[^\n]{0,80}\b(?:using|with)\b[^\n]{0,20}\bpass(?:word)?\b[^\n]{0,40}"
+    r"|\.extractall\([^\n]{0,80}\bpwd\s*=\s*b?[\"']|\b7z\s+-p\S{2,30}\s+x\b"
     r"|\bunzip\s+-P\s*\S{2,30}|\b7z\s+x\s+[^\n]{0,60}-p\S{2,30}"
 )
 REVERSE_SHELL = lazy_pattern(
@@ -83,16 +90,21 @@ REVERSE_SHELL = lazy_pattern(
     r"|\bmkfifo\b[^\n]{0,100}\b(?:nc|ncat|netcat|telnet|openssl)\b|\bsocat\b[^\n]{0,120}\bexec:[\"']?(?:/bin/)?"
     r"(?:ba)?sh"
     r"|\bsh\s+-i\s*(?:>&|<&|2>&1\s*\|)|\bos\.dup2\s*\(\s*(?:s|sock\w{0,10}|conn\w{0,10}|client)\.fileno\(\)"
+    r"|\btelnet\s[^\n|]{1,80}\|\s*(?:/bin/)?(?:ba)?sh\b"
+    r"|\bfsockopen\s*\([^\n]{1,200}\b(?:proc_open|shell_exec|popen|exec)\s*\("
+    r"|\bsocket\b[^\n]{1,300}[\"'](?:/bin/)?(?:ba)?sh[\"'][^\n]{0,60}\bstdin\s*="
     r"|\bpty\.spawn\s*\(\s*[\"'][^\"'\n]{0,20}sh[\"']"
 )
 DESTROY = lazy_pattern(
     r"(?i)\brm\s+(?:-[a-z-]{1,20}\s+){1,4}(?:--\s+)?[\"']?(?:/|/\*|~/?|~/\*|\$\{?HOME\}?/?\*?|/(?:home|etc|usr|var"
     r"|boot|root|Users)/?\*?)[\"']?(?=\s|$|[;&|`\"')])"
+    r"|\bfind\s+[\"']?(?:~|/|\$\{?HOME\}?)/?[\"']?\s+(?:-mindepth\s+\d\s+)?(?:-type\s+f\s+)?-delete\b"
+    r"|\bcd\s+(?:~|/|[\"']?\$\{?HOME\}?[\"']?)\s*(?:&&|;)\s*(?:sudo\s+)?rm\s+-\w*r\w*\s+(?:-\S{1,9}\s+){0,3}[*.]"
     r"|\bmkfs(?:\.\w{2,8})?\s+[^\n]{0,60}/dev/|\bdd\s+[^\n]{0,80}\bof=/dev/(?:sd|nvme|hd|disk|vd)|>\s*/dev/(?:sd[a-z]"
     r"|nvme\d)"
     r"|:\(\)\s*\{\s*:\s*\|\s*:\s*&?\s*\}\s*;\s*:|\bchmod\s+(?:-R\s+|--recursive\s+)0?777\s+/(?=\s|$)"
     r"|\b(?:format|del)\s+(?:/[a-z]\s+){1,4}c:\\?|shutil\.rmtree\(\s*(?:[\"']/[\"']"
-    r"|os\.path\.expanduser\([\"']~[\"']\)|Path\.home\(\))\s*\)"
+    r"|os\.path\.expanduser\([\"']~[\"']\)|Path\.home\(\)|os\.environ\[[\"']HOME[\"']\])\s*[,)]"
 )
 DISABLE = lazy_pattern(
     r"(?i)\bxattr\s+-\w*[cd]\w*\s[^\n]{0,120}|\bspctl\s+--(?:master|global)-disable|\bcsrutil\s+disable"
@@ -106,18 +118,23 @@ DISABLE = lazy_pattern(
     r"|unrestricted)"
 )
 PERSIST = lazy_pattern(
-    r"(?i)(?:>>?|\btee(?:\s+-a)?)\s*[\"']?(?:~|\$\{?HOME\}?|/root|/home/\w+)?/?(?:\.ssh/authorized_keys|\.(?:bash"
+    r"(?i)(?:>>?|\btee(?:\s+-a)?)\s*[\"']?(?:~|\$\{?HOME\}?|/root|/home/\w+)?[\"']?/?(?:\.ssh/authorized_keys|\.(?:bash"
     r"|zsh)rc\b|\.(?:bash_)?profile\b|\.zprofile\b|\.config/fish/config\.fish"
     r"|Library/LaunchAgents/\S+|\.config/(?:systemd/user|autostart)/\S+)|>>?\s*[\"']?/etc/(?:cron\S*"
     r"|systemd/system/\S+|profile\S*|rc\.local|sudoers\S*|ld\.so\.preload)"
+    r"|\bln\s+-s\w*\s[^\n]{0,120}\s(?:~|\$HOME)/(?:\.config/(?:systemd/user|autostart)|Library/LaunchAgents)/"
+    r"|\bsed\s+-i[^\n]{0,120}(?:~|\$\{?HOME\}?)[\"']?/\.(?:bash|zsh)rc\b"
+    r"|\bgit\s+config\s+--global\s+core\.hooksPath\b|\bat\s+now\s*\+\s*\d"
     r"|\|\s*crontab\s+-(?=\s|$)|\bcrontab\s+-\s*<<|\blaunchctl\s+(?:load|bootstrap)\b|\bschtasks\s+/create\b"
     r"|CurrentVersion\\+Run\b"
 )
 SPLIT_WORD = lazy_pattern(
-    r"(?<![\w\"'])([a-z]{1,8}(?:''|\"\"|\\(?=[a-z])|\$@|\$\{\w{0,3}\}){1,4}(?:[a-z]{1,8}(?:''|\"\"|\\"
+    r"(?<![\w\"'])([a-z]{1,8}(?:''|\"\"|\\(?=[a-z])|\$@|\$\{\w{0,3}\}|\$\(\)|\$[1-9]){1,4}(?:[a-z]{1,8}(?:''|\"\"|\\"
     r"(?=[a-z]))?){1,4}|\$'(?:\\x[0-9a-f]{2}|\\[0-7]{3}|[\w/]){3,80}')"
 )
-SPLITTERS = lazy_pattern(r"''|\"\"|\\|\$@|\$\{\w{0,3}\}")
+SPLITTERS = lazy_pattern(r"''|\"\"|\\|\$@|\$\{\w{0,3}\}|\$\(\)|\$[1-9]")
+# `/???/b??/c?rl`: names of programs that only a shell can read.
+GLOBBED_PATH = lazy_pattern(r"(?<![\w/.*])/\?{2,4}/[\w?]{1,8}\?[\w?/]{0,12}")
 SPLIT_COMMANDS = frozenset(
     [
         "curl",
@@ -143,6 +160,7 @@ IFS = lazy_pattern(r"\$\{?IFS\}?[^\s=]{0,40}")
 ENCODED_WORD = lazy_pattern(r"\\x([0-9a-f]{2})|\\([0-7]{3})")
 # Parts of a regular expression: the line searches for the command.
 REGEX = lazy_pattern(r"\.\*|\.\+|\[\^|\\s[*+]|\(\?:|\\\||\\b|\\\.|\.\{\d")
+ARGUMENT = lazy_pattern(r"(?i)\bhttps?://[^\s|]{1,500}|\s-{1,2}[\w-]{1,30}[ =][\"']?[^\s|\"']{1,80}[\"']?(?=\s)")
 # What a command with a host of each kind is worth.
 BY_HOST: dict[HostKind | None, tuple[Severity, str]] = {
     "installer": ("low", "a documented installer"),
@@ -216,14 +234,29 @@ COMMANDS = (
     Command(
         "reverse-shell",
         "high",
-        ("/dev/tcp", "/dev/udp", "nc ", "nc.", "ncat", "netcat", "mkfifo", "socat", "sh -i", "dup2", "pty.spawn"),
+        (
+            "/dev/tcp",
+            "/dev/udp",
+            "nc ",
+            "nc.",
+            "ncat",
+            "netcat",
+            "mkfifo",
+            "socat",
+            "sh -i",
+            "dup2",
+            "pty.spawn",
+            "telnet",
+            "fsockopen",
+            "socket",
+        ),
         REVERSE_SHELL,
         "gives another machine a shell on this one",
     ),
     Command(
         "destructive-command",
         "high",
-        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "rmtree"),
+        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "rmtree", "find "),
         DESTROY,
         "deletes more than a skill may touch",
     ),
@@ -266,6 +299,8 @@ COMMANDS = (
             "launchctl",
             "schtasks",
             "currentversion",
+            "hookspath",
+            "at now",
         ),
         PERSIST,
         "installs something that runs again later",
@@ -395,10 +430,11 @@ def check_pipes(file: SourceFile) -> Iterator[AuditFinding]:
     for pattern, words in (
         (PIPE_TO_SHELL, ("curl", "wget", "fetch", "aria2c", "lwp-request", "http")),
         (SHELL_OF_FETCH, ("curl", "wget", "fetch")),
-        (POWERSHELL_FETCH, ("iex", "invoke-expression", "mshta", "regsvr32")),
+        (POWERSHELL_FETCH, ("iex", "invoke-expression", "mshta", "regsvr32", "scriptblock", "certutil")),
         (SAVE_AND_RUN, ("curl", "wget")),
     ):
-        for match in file.search(words, pattern, more_lines=2 if pattern is SAVE_AND_RUN else 0):
+        more_lines = 2 if pattern is SAVE_AND_RUN else 1 if pattern is PIPE_TO_SHELL else 0
+        for match in file.search(words, pattern, more_lines=more_lines):
             severity, message = judge_download(match)
             yield file.finding("pipe-to-shell", _in_context(file, match, severity), file.line_of(match), message)
 
@@ -433,7 +469,10 @@ def check_commands(file: SourceFile) -> Iterator[AuditFinding]:
 
 def _in_context(file: SourceFile, match: Match[str], severity: Severity) -> Severity:
     """Return the severity, one step lower where a command is only discussed, or part of a search for it."""
-    if file.context_of(file.line_of(match)) == "comment" or REGEX.search(match[0]):
+    if file.context_of(file.line_of(match)) == "comment":
+        return "low"
+    # What an address or an option contains does not make the command around it a pattern.
+    if REGEX.search(ARGUMENT.sub("", match[0])):
         return "low"
     return LOWER[severity] if file.discusses(match) else severity
 
@@ -442,7 +481,10 @@ def check_spelling(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the commands that are spelt so that a search does not find them."""
     if file.kind in {"python", "javascript", "data", "binary"}:
         return
-    for match in file.search(("''", '""', "\\", "$@", "${", "$'"), SPLIT_WORD):
+    for match in file.search(("/??",), GLOBBED_PATH) if file.is_script else ():
+        message = f"{excerpt(match[0])} is the path of a program for a shell"
+        yield file.finding("obfuscated-command", "high", file.line_of(match), message)
+    for match in file.search(("''", '""', "\\", "$@", "${", "$'", "$(", "$1", "$9"), SPLIT_WORD):
         line = file.line_of(match)
         if file.kind == "markdown" and file.context_of(line) == "prose":
             continue

@@ -26,7 +26,10 @@ CREDENTIALS = (
     Credential(
         "SSH keys",
         (".ssh", "id_rsa", "id_ed25519"),
-        lazy_pattern(r"\.ssh[/\\\"', ]{1,6}(?:id_\w+|\*|identity)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)"),
+        lazy_pattern(
+            r"\.ssh[/\\\"', ]{1,6}(?:id_\w+|\*|identity)|\.ssh[\"']\s*\)\s*\.(?:iterdir|r?glob)\("
+            r"|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)"
+        ),
     ),
     Credential(
         "AWS credentials",
@@ -56,9 +59,10 @@ CREDENTIALS = (
     ),
     Credential(
         "stored logins",
-        (".netrc", ".git-credentials", ".pypirc", ".docker", "hosts.yml", ".vault-token"),
+        (".netrc", ".git-credentials", ".pypirc", ".docker", "hosts.yml", ".vault-token", "~/.npmrc", ".cargo/"),
         lazy_pattern(
-            r"(?<![\w-])\.netrc\b|\.git-credentials\b|\.pypirc\b|\.docker[/\\\"', ]{1,6}config\.json"
+            r"(?<![\w-])\.netrc\b|\.git-credentials\b|\.pypirc\b|~/\.npmrc\b"
+            r"|\.cargo/credentials\b|\.docker[/\\\"', ]{1,6}config\.json"
             r"|\bgh[/\\\"', ]{1,6}hosts\.yml|\.vault-token\b"
         ),
         ("github.com", "docker.io", "docker.com", "pypi.org"),
@@ -92,6 +96,11 @@ CREDENTIALS = (
             r"(?i)\bwallet\.dat\b|\.config/solana/id\.json|\bkeystore/UTC--|\.electrum/wallets|\bexodus\.wallet\b"
             r"|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b"
         ),
+    ),
+    Credential(
+        "the history of a shell",
+        ("_history",),
+        lazy_pattern(r"(?:~|HOME\}?|/root|/home/\w+)/\.(?:bash|zsh|python)_history\b"),
     ),
     Credential("password hashes", ("/etc/shadow",), lazy_pattern(r"/etc/shadow\b")),
     Credential(
@@ -129,7 +138,8 @@ SECRET_ENVIRONMENT = Credential(
         r"|\bjson\.dumps\(\s*(?:dict\()?os\.environ\b(?!\.get)|JSON\.stringify\(\s*process\.env\s*[,)]|Object\."
         r"(?:entries|keys)\(process\.env\)[^\n]{0,80}(?:KEY|TOKEN|SECRET)"
         r"|\b(?:env|printenv)\s*\|\s*(?:grep\s[^\n|]{0,60}\|\s*)?(?:curl|nc|base64|wget)\b"
-        r"|[\"']?=\s*dict\(os\.environ\)\s*$"
+        r"|[\"']?=\s*dict\(os\.environ\)\s*$|\b(?:json|data)\s*=\s*(?:dict\(\s*os\.environ\s*\)|\{\s*\*\*os\.environ)"
+        r"|JSON\.stringify\(\s*\{\s*\.\.\.process\.env\b"
     ),
 )
 # A loop over the environment picks secrets by their names: by a search, or by two kinds of names in a row.
@@ -141,12 +151,13 @@ ALL_CREDENTIALS = (*CREDENTIALS, SECRET_ENVIRONMENT)
 OUTGOING_WORDS = (
     *(".post", ".put", ".patch", ".request", "urlopen", "request(", "fetch(", "sendbeacon", "xmlhttp", "smtplib"),
     *("sendmail", "ftplib", "storbinary", "curl", "wget", "nc ", "ncat", "netcat", "socket", ".connect", "invoke-"),
-    *("scp ", "dns."),
+    *("scp ", "dns.", "httpconnection", "httpsconnection", "poolmanager", "uploadstring"),
 )
 OUTGOING = lazy_pattern(
-    r"(?i)\b(?:requests|httpx|session|client|aiohttp|axios|http|got|needle)\s*\.\s*(?:post|put|patch|request)\s*\("
+    r"(?i)\b(?:requests|httpx|session|client|aiohttp|axios|https?|got|needle)\s*\.\s*(?:post|put|patch|request)\s*\("
+    r"|\bHTTPS?Connection\s*\(|\bPoolManager\s*\(|\.UploadString\s*\("
     r"|\burlopen\s*\(|\bRequest\s*\([^\n]{0,200}\bdata\s*="
-    r"|\bfetch\s*\([^\n]{0,200}\n?[^\n]{0,80}\bmethod\s*:\s*[\"'](?:POST|PUT)|\bsendBeacon\s*\(|\bXMLHttpRequest\b"
+    r"|\bfetch\s*\((?:[^\n]{0,200}\n)?+[^\n]{0,200}?\bmethod\s*:\s*[\"'](?:POST|PUT)|\bsendBeacon\s*\(|\bXMLHttpRequest\b"
     r"|\bsmtplib\.|\bsendmail\s*\(|\bftplib\.|\.storbinary\s*\("
     r"|\bcurl\b[^\n|;]{0,300}\s(?:-d|-F|-T|--data\S{0,12}|--form|--upload-file|--json|-X\s*(?:POST|PUT))(?=\s|=|@"
     r"|[\"'])|\bwget\b[^\n|;]{0,200}--(?:post|body)-(?:data|file)"
@@ -161,14 +172,17 @@ PRINTED = lazy_pattern(
 )
 # One command that reads and sends.
 DIRECT = lazy_pattern(
-    r"(?i)\b(?:curl|wget|nc|ncat|scp|rsync|aws\s+s3\s+cp|http)\b[^\n;]{0,300}(?:@|<\s*|--upload-file\s+|--post-file="
+    r"(?i)\b(?:curl|wget|nc|ncat|scp|rsync|aws\s+s3\s+cp|http|nslookup|dig|mail|gh\s+gist\s+create)\b[^\n;]{0,300}(?:@|<\s*|--upload-file\s+|--post-file="
     r"|-T\s+|\$\(\s*(?:cat|base64)\s+|\s)"
     r"[\"']?(?:~|\$HOME|\$\{HOME\}|/root|/home/[\w*]+)?/?(?:\.ssh/(?:id_\w+|\*)|\.aws/credentials|\.netrc\b"
     r"|\.git-credentials|\.env\b(?!\.example)|\.gnupg/|\.kube/config|\.config/gcloud/|/etc/(?:passwd|shadow))"
-    r"|\b(?:cat|base64|tar|zip|head|grep)\b[^\n|;]{0,200}(?:\.ssh/(?:id_\w+|\*)|\.aws/credentials|\.netrc\b"
+    r"|\b(?:cat|base64|tar|zip|head|grep)\b[^\n|;]{0,200}(?:\.ssh(?:/(?:id_\w+|\*)|/?(?=[\s\"'|]))|\.aws/credentials|\.netrc\b"
     r"|\.git-credentials|(?<![\w.])\.env\b(?!\.)|\.gnupg/|\.kube/config|/etc/shadow)[^\n|;]{0,80}"
     r"(?:\|[^\n|;]{0,100}){0,3}\|\s*(?:curl|wget|nc|ncat|netcat|telnet|openssl\s+s_client|http)\b"
-    r"|\b(?:env|printenv|set)\s*(?:\|[^\n|;]{0,80}){0,3}\|\s*(?:curl|nc|ncat|wget)\b|\bcurl\b[^\n;]{0,300}\$\(\s*"
+    r"|\b(?:gh\s+auth\s+token|aws\s+configure\s+export-credentials|gcloud\s+auth\s+(?:application-default\s+)?print-access-token"
+    r"|git\s+credential\s+fill|kubectl\s+config\s+view\s+--raw|/proc/(?:self|\d{1,9}|\$\w{1,9})/environ)[^\n|;]{0,80}\|"
+    r"\s*(?:curl|wget|nc|ncat)\b"
+    r"|\b(?:env|printenv|set|export\s+-p|declare\s+-x)\s*(?:\|[^\n|;]{0,80}){0,3}\|\s*(?:curl|nc|ncat|wget)\b|\bcurl\b[^\n;]{0,300}\$\(\s*"
     r"(?:env|printenv)\b"
 )
 
@@ -219,7 +233,22 @@ class FileFacts(NamedTuple):
 def check_credentials(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the findings in one file."""
     for match in file.search(
-        ("curl", "wget", "nc ", "ncat", "netcat", "scp", "rsync", "s3 cp", "telnet", "openssl"), DIRECT
+        (
+            "curl",
+            "wget",
+            "nc ",
+            "ncat",
+            "netcat",
+            "scp",
+            "rsync",
+            "s3 cp",
+            "telnet",
+            "openssl",
+            "nslookup",
+            "mail ",
+            "gist",
+        ),
+        DIRECT,
     ):
         gravity: Severity = "medium" if file.discusses(match) else "high"
         message = f"sends credentials away: {excerpt(match[0])}"

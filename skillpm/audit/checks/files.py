@@ -6,6 +6,7 @@ from skillpm.audit.finding import AuditFinding, Severity
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_PLACES, MAX_TEXT_SIZE, SourceFile
 from skillpm.core.names import SKILL_FILES
+from skillpm.core.patterns import lazy_pattern
 
 MAGIC = (
     (b"\x7fELF", "a Linux program"),
@@ -13,7 +14,15 @@ MAGIC = (
     (b"\xcf\xfa\xed\xfe", "a macOS program"),
     (b"\xce\xfa\xed\xfe", "a macOS program"),
     (b"\xca\xfe\xba\xbe", "a Java class or a macOS program"),
+    (b"\xfe\xed\xfa\xcf", "a macOS program"),
+    (b"\xfe\xed\xfa\xce", "a macOS program"),
+    (b"\xca\xfe\xba\xbf", "a macOS program"),
     (b"\0asm", "a WebAssembly program"),
+    (b"\x1bLua", "bytecode of Lua"),
+    (b"dex\n0", "an Android program"),
+    (b"BC\xc0\xde", "bitcode of LLVM"),
+    (b"FasdUAS", "a compiled AppleScript"),
+    (b"L\0\0\0\x01\x14\x02\0", "a shortcut of Windows"),
     (b"!<arch>\n", "a library"),
 )
 ARCHIVES = (
@@ -23,11 +32,15 @@ ARCHIVES = (
     (b"Rar!", "a rar"),
     (b"\xfd7zXZ", "an xz"),
     (b"BZh", "a bzip2"),
+    (b"\x28\xb5\x2f\xfd", "a zstd"),
+    (b"\x04\x22\x4d\x18", "an lz4"),
+    (b"MSCF\0", "a cab"),
 )
 INNOCENT = (
     *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".svg", ".pdf", ".txt", ".md", ".json", ".csv", ".ttf"),
     *(".woff", ".woff2", ".mp3", ".mp4", ".wav", ".yaml", ".yml", ".toml", ".html", ".css", ".xml"),
 )
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".ttf", ".woff", ".woff2", ".mp3", ".mp4", ".wav")
 # Zip files by their nature.
 DOCUMENTS = (
     ".docx",
@@ -49,6 +62,9 @@ DOCUMENTS = (
 BYTECODE = (".pyc", ".pyo", ".class", ".jar", ".whl", ".egg")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
 PROGRAMS = (".exe", ".dll", ".so", ".dylib", ".msi", ".scr", ".apk", ".deb", ".rpm", ".dmg", ".pkg", ".app", ".node")
+# Protocol 0: the opcode `c` with a module and a name, each in a line.
+TEXT_PICKLE = lazy_pattern(rb"\(?c[a-z_][\w.]{0,60}\n\w{1,60}\n[(q]")
+YAML_OBJECT = lazy_pattern(r"!!python/(?:object|name|module)[:/]")
 PICKLE_MAGIC = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
 SCRIPT_STARTS = (b"#!/", b"#! /", b"<?php", b"<script", b"MSCF")
 MIN_PROGRAM_SIZE = 64
@@ -123,8 +139,10 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
     name, data = file.file_path.lower(), file.data
     if "/" in name and file.file_path.rpartition("/")[2] in SKILL_FILES:
         yield file.finding("nested-skill", "low", 1, "another skill, which some hosts list as well")
+    yield from _check_content(file, name)
     program = find_program(data)
     archive = next((label for magic, label in ARCHIVES if data.startswith(magic)), "")
+    archive = archive or ("a tar" if data[257:262] == b"ustar" else "")
     if name.endswith(INNOCENT):
         label = (
             program
@@ -145,7 +163,7 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
             )
     elif program or name.endswith((*BYTECODE, *PROGRAMS)):
         yield file.finding("native-program", "medium", 1, program or "a compiled program or package")
-    elif name.endswith(PICKLES) or data.startswith(PICKLE_MAGIC):
+    elif name.endswith(PICKLES) or is_pickle(data):
         yield file.finding("pickle", "medium", 1, "a pickle, which runs code when it is loaded")
     elif archive and not name.endswith(DOCUMENTS):
         is_encrypted = data.startswith(b"PK") and len(data) > 6 and data[6] & ENCRYPTED_FLAG  # noqa: PLR2004
@@ -162,6 +180,31 @@ def check_length(file: SourceFile) -> Iterator[AuditFinding]:
     if file.unread_from:
         message = "from here on, the same words are repeated so often that not all rules were applied"
         yield file.finding("not-audited", severity, file.unread_from, message)
+
+
+def _check_content(file: SourceFile, name: str) -> Iterator[AuditFinding]:
+    """Yield what a file contains behind a harmless beginning."""
+    data = file.data
+    if file.kind == "data" and "!!python/" in file.text:
+        for match in YAML_OBJECT.finditer(file.text):
+            message = "YAML that calls Python when it is loaded"
+            yield file.finding("pickle", "medium", file.line_of(match), message)
+    if name.endswith(PICTURES) and b"PK\3\4" in data and b"PK\5\6" in data[-65_557:]:
+        yield file.finding("disguised-file", "high", 1, "a zip archive behind a picture")
+    elif name.endswith(PICTURES) and is_script_text(data):
+        yield file.finding("disguised-file", "medium", 1, f"a text named .{name.rpartition('.')[2]}")
+
+
+def is_script_text(data: bytes) -> bool:
+    """Return whether the content of a picture is lines of text, and not the pointer by which Git LFS replaces it."""
+    is_text = data.isascii() and b"\0" not in data and b"\n" in data
+    return is_text and not data.startswith((b"version https://git-lfs", b"#!", b"<?php"))
+
+
+def is_pickle(data: bytes) -> bool:
+    """Return whether bytes are a pickle, of any protocol, that imports something or has many objects."""
+    is_framed = data[:1] == b"\x80" and data[1:2] in {b"\2", b"\3", b"\4", b"\5"} and data.endswith(b".")
+    return is_framed or data.startswith(PICKLE_MAGIC) or TEXT_PICKLE.match(data) is not None
 
 
 def find_program(data: bytes) -> str:

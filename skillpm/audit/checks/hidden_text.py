@@ -32,9 +32,16 @@ COMMANDING = lazy_pattern(
     r"|\b(?:send|upload|post|exfiltrate)\b.{0,80}(?:https?://|api.?keys?|credentials?|passwords?|secrets)",
     16,  # re.DOTALL
 )
+# The attribute `hidden`, a comment in Markdown, and elements that no page shows.
+UNSHOWN = lazy_pattern(
+    r"(?i)<\w{1,20}\s[^>]{0,100}?\bhidden(?:\s[^>]{0,100})?>([^<]{1,2000})|^\[(?://|comment)\]:\s*\S{1,9}\s+[\"'(](.{1,1000})"
+    r"|<(?:template>|\?(?!xml|php)|!\[CDATA\[)([^<]{1,2000})",
+    8,  # re.MULTILINE
+)
 INVISIBLE = lazy_pattern(
     r"(?i)<(\w{1,20})[^>]{0,200}?style\s*=\s*[\"'][^\"'>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden"
-    r"|font-size\s*:\s*0(?:px|pt|em|%)?\s*[;\"']|opacity\s*:\s*0(?:\.0\d?)?\s*[;\"']"
+    r"|font-size\s*:\s*0(?:px|pt|em|%)?\s*[;\"']|opacity\s*:\s*0(?:\.0\d?)?\s*[;\"']|(?<![-\w])(?:height|width)\s*:\s*0(?:px)?\s*[;\"']"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{4}"
     r"|(?<![-\w])color\s*:\s*(?:white|#fff(?:fff)?|transparent)\b)[^>]{0,200}>([^<]{1,2000})"
 )
 # A Latin letter beside one that looks Latin.
@@ -100,6 +107,10 @@ def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFindi
     if not BIDI.isdisjoint(characters):
         code = next(f"U+{ord(character):04X}" for character in characters if character in BIDI)
         return file.finding("hidden-text", "high", line, f"{code} shows this line in another order than it is read")
+    if "\0" in characters:
+        return file.finding(
+            "hidden-text", "medium", line, "NUL bytes, because of which programs take this text for binary"
+        )
     if ESCAPE in characters:
         return file.finding("hidden-text", "medium", line, "terminal escape sequences, which can hide text")
     if C1_CONTROLS.fullmatch(characters[0]):
@@ -122,6 +133,12 @@ def check_hidden_instructions(file: SourceFile) -> Iterator[AuditFinding]:
             is_command = COMMANDING.search(match[1][:4_000]) is not None
             message = f"the page does not show this comment: {excerpt(match[1])}"
             yield file.finding("hidden-instructions", "high" if is_command else "low", line, message)
+    for match in file.search(("hidden", "[//]:", "[comment]:", "<template", "<?", "<!"), UNSHOWN, more_lines=3):
+        line = file.line_of(match)
+        text = match[1] or match[2] or match[3] or ""
+        if file.kind == "markdown" and file.context_of(line) == "prose" and ("://" in text or FOR_AGENTS.search(text)):
+            grade: Severity = "high" if COMMANDING.search(text) else "medium"
+            yield file.finding("hidden-instructions", grade, line, f"the page does not show this text: {excerpt(text)}")
     for match in file.search(("style",), INVISIBLE, more_lines=3):
         line = file.line_of(match)
         if file.context_of(line) == "prose" and match[2].strip():

@@ -9,9 +9,17 @@ from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import SourceFile, excerpt
 from skillpm.core.patterns import lazy_pattern
 
+# "Never mind" and "do not hesitate" are no negation of what follows.
 NEGATED = lazy_pattern(
-    r"(?i)\b(?:never|not|don't|cannot|can't|without|avoid|refuse|prevent|no|isn't|forbidden|prohibit\w*)\b"
-    r"[^.!?\n]{0,60}$"
+    r"(?i)\b(?:never(?! mind)|(?:not|don't)(?! hesitate| be afraid| worry| forget| fail)|cannot|can't|without|avoid"
+    r"|refuse|prevent|no|isn't|forbidden|prohibit\w*)\b[^.!?\n]{0,60}$"
+)
+# "Ignore the previous instructions", in languages whose letters are not Latin.
+FOREIGN = lazy_pattern(
+    r"(?:忽略|无视|忘记)[^。\n]{0,8}(?:之前|以上|先前|此前|所有)[^。\n]{0,8}(?:指令|指示|提示|规则|说明)"
+    r"|(?:これまで|以前|上記|前)の[^。\n]{0,8}(?:指示|命令|ルール)[^。\n]{0,8}(?:無視|忘れ)"
+    r"|(?:이전|앞선|위의)[^.\n]{0,8}(?:지시|명령|지침)[^.\n]{0,8}(?:무시|잊)"
+    r"|(?i:игнорируй\w*|забудь\w*)\s+(?:все\s+)?(?i:предыдущие|прежние|прошлые)\s+(?i:инструкции|указания|правила)"
 )
 
 
@@ -60,6 +68,19 @@ PHRASES = (
     Phrase(
         "override-instructions",
         "high",
+        ("ignor", "olvida", "vergiss"),
+        lazy_pattern(
+            r"(?i)\b(?:ignorier\w{0,3}|vergiss|vergesst)\s+(?:alle\s+|sämtliche\s+)?(?:deine\s+|die\s+)?(?:bisherigen|vorherigen"
+            r"|vorigen|früheren)\s+(?:anweisungen|instruktionen|regeln|vorgaben)\b|\b(?:ignor[ae]\w{0,2}|olvida)\s+(?:todas\s+)?"
+            r"(?:las|as|tus|suas)\s+(?:instrucciones|instruções|reglas|regras)\s+(?:anteriores|previas|prévias)\b"
+            r"|\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes)\s+précédentes\b"
+            r"|\bignora\s+(?:tutte\s+)?le\s+istruzioni\s+precedenti\b"
+        ),
+        "tells the agent to disregard its instructions",
+    ),
+    Phrase(
+        "override-instructions",
+        "high",
         (
             " dan",
             "jailb",
@@ -85,11 +106,11 @@ PHRASES = (
     Phrase(
         "hide-from-user",
         "high",
-        ("user", "human", "owner", "operator", "anyone"),
+        ("user", "human", "owner", "operator", "customer", "anyone"),
         lazy_pattern(
             r"(?i)\b(?:do not|don't|never|must not|should not|shall not)\s+(?:ever\s+)?(?:tell|inform|notify|alert"
             r"|warn|let)\s+"
-            r"(?:the\s+|your\s+)?(?:user|human|owner|operator|anyone)s?\s+(?:about\s+(?:this|these|it\b|the "
+            r"(?:the\s+|your\s+)?(?:user|human|owner|operator|customer|anyone)s?\s+(?:about\s+(?:this|these|it\b|the "
             r"(?:request|upload"
             r"|transfer|change|command|action|step|script|instruction))|(?:that )?(?:you|this skill|the agent)\s+"
             r"(?:are|is|have|has|did|do"
@@ -177,9 +198,19 @@ PHRASES = (
     Phrase(
         "fake-message",
         "medium",
-        ("<|im_start|>", "<|system|>", "<system", "[inst]", "<<sys>>", "[system]", "<|start_header"),
+        (
+            "<|im_start|>",
+            "<|system|>",
+            "<system",
+            "[inst]",
+            "<<sys>>",
+            "[system]",
+            "<|start_header",
+            "<start_of_turn",
+            "<function_results",
+        ),
         lazy_pattern(
-            r"(?i)<\|im_start\|>\s*(?:system|developer)|<\|system\|>|<<SYS>>|\[INST\]|<\|start_header_id\|>"
+            r"(?i)<\|im_start\|>\s*(?:system|developer)|<start_of_turn>|<function_results>|<\|system\|>|<<SYS>>|\[INST\]|<\|start_header_id\|>"
             r"|^\s*\[system\]\s*:?|"
             r"<system(?:-reminder|_prompt|-prompt|_message)?>",
             8,  # re.MULTILINE
@@ -244,9 +275,13 @@ RULES = (
 def check_instructions(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the sentences that set an agent against its user."""
     for phrase in PHRASES:
-        for match in file.search(phrase.words, phrase.pattern):
+        for match in file.search(phrase.words, phrase.pattern, more_lines=1):
             start = match.string.rfind("\n", 0, match.start()) + 1
             if phrase.is_negatable and NEGATED.search(match.string, max(start, match.start() - 100), match.start()):
                 continue
             severity = LOWER[phrase.severity] if file.mentions(match) else phrase.severity
             yield file.finding(phrase.rule, severity, file.line_of(match), f"{phrase.message}: {excerpt(match[0])}")
+    for match in FOREIGN.finditer(file.text) if not file.text.isascii() else ():
+        severity = "medium" if file.mentions(match) else "high"
+        message = f"tells the agent to disregard its instructions: {excerpt(match[0])}"
+        yield file.finding("override-instructions", severity, file.line_of(match), message)

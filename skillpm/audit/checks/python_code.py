@@ -8,14 +8,23 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from skillpm.audit.checks.encoded import COMMAND, decompress
-from skillpm.audit.finding import AuditFinding
+from skillpm.audit.finding import LOWER, AuditFinding
 from skillpm.audit.rule import Example, Rule
-from skillpm.audit.source_file import SourceFile, excerpt
+from skillpm.audit.source_file import MAX_TEXT_SIZE, SourceFile, excerpt
+from skillpm.core.patterns import lazy_pattern
 
 # Of a module, in characters: the tree of a larger one takes too much memory.
 MAX_SOURCE = 400_000
 MAX_FOLDED = 20_000
 MAX_DEPTH = 60
+CODE_BLOCK = lazy_pattern(r"(?:^|\n)```py(?:thon)?[ \t]{0,9}\n(.{1,20000}?)\n```", 16)  # re.DOTALL
+# PEP 263. In these encodings, a reader does not see what the interpreter runs.
+CODEC = lazy_pattern(r"[^\n]{0,200}?\n?[ \t\f]*#[^\n]{0,80}?coding[:=][ \t]*([-\w.]{1,40})")
+CODECS = frozenset(["utf_7", "u7", "utf7", "unicode_escape", "raw_unicode_escape", "punycode", "idna", "rot13", "hex"])
+BINDING = (
+    ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For | ast.AsyncFor | ast.With | ast.AsyncWith
+    | ast.Import | ast.ImportFrom
+)  # fmt: skip
 EVALUATORS = frozenset(["exec", "eval"])
 IMPORTERS = frozenset(["__import__", "builtins.__import__", "importlib.import_module", "import_module"])
 RUNNERS = frozenset(["exec", "eval", "compile", "builtins.exec", "builtins.eval", *IMPORTERS])
@@ -91,15 +100,29 @@ CLEAN = _Taint()
 
 def check_python(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield what a Python file runs that is decoded, downloaded or put together."""
-    if file.kind != "python" or not file.text or len(file.text) > MAX_SOURCE:
-        return
     if not any(word in file.lower for word in WORDS):
         return
+    if file.kind == "markdown" and "```py" in file.lower:
+        for match in CODE_BLOCK.finditer(file.text[:MAX_SOURCE]):
+            # Documentation shows code that is wrong, too.
+            for found in _check_source(file, match[1], file.text.count("\n", 0, match.start(1))):
+                yield found.replace(severity=LOWER[found.severity])
+    elif file.kind == "python" and (codec := CODEC.match(file.text)) and codec[1].lower().replace("-", "_") in CODECS:
+        yield file.finding("obfuscated-code", "high", 1, f"the source is encoded in {excerpt(codec[1])}")
+    elif file.kind == "python" and len(file.text) <= MAX_SOURCE:
+        yield from _check_source(file, file.text.replace("\0", ""), 0)
+    elif file.kind == "python" and len(file.text) <= MAX_TEXT_SIZE:
+        message = f"of a module, only {MAX_SOURCE:,} characters are parsed, and this one has {len(file.text):,}"
+        yield file.finding("not-audited", "medium", 1, message)
+
+
+def _check_source(file: SourceFile, source: str, line: int) -> Iterator[AuditFinding]:
+    """Yield the findings in Python source that begins below a line of the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(file.text)
-        yield from _Reader(file).read(tree)
+            tree = ast.parse(source)
+        yield from _Reader(file).read(ast.increment_lineno(tree, line) if line else tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
 
@@ -109,18 +132,20 @@ class _Reader:
         self.file = file
         self.tainted: dict[str, _Taint] = {}
         self.constants: dict[str, str] = {}
+        # What a name stands for by an import or an assignment: `web` for `requests`.
+        self.names: dict[str, str] = {}
 
     def read(self, tree: ast.Module) -> Iterator[AuditFinding]:
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Assign | ast.BinOp | ast.JoinedStr)]
+        nodes = [node for node in ast.walk(tree) if isinstance(node, BINDING | ast.Call | ast.BinOp | ast.JoinedStr)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset))
         reported: set[int] = set()
         for node in nodes:
-            if isinstance(node, ast.Assign):
-                self._assign(node)
+            if isinstance(node, BINDING):
+                self._bind(node)
         for node in nodes:
             if isinstance(node, ast.Call):
                 yield from self._check_call(node)
-            if not isinstance(node, ast.Assign) and node.lineno not in reported:
+            if not isinstance(node, BINDING) and node.lineno not in reported:
                 text = self.fold(node)
                 if text is not None and COMMAND.search(text) and not self._is_written(text):
                     reported.add(node.lineno)
@@ -131,18 +156,50 @@ class _Reader:
         """Return whether the source has this text as it is, line by line: a long message in pieces hides nothing."""
         return all(match[0].lower() in self.file.lower for match in COMMAND.finditer(text))
 
-    def _assign(self, node: ast.Assign) -> None:
-        taint = self.taint(node.value)
-        text = self.fold(node.value)
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                if taint != CLEAN:
-                    self.tainted[target.id] = taint
-                if text is not None:
-                    self.constants[target.id] = text
+    def _bind(self, node: ast.stmt | ast.expr) -> None:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assign(target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                self._assign(target, value)
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                self.tainted[name] = _union([self.tainted.get(name, CLEAN), self.taint(value)])
+            case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+                self._assign(target, value)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, item.context_expr)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        module = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+        for alias in node.names:
+            if module or alias.asname:
+                self.names[alias.asname or alias.name] = f"{module}{alias.name}"
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        match target, value:
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+                for each, its_value in zip(targets, values, strict=True):
+                    self._assign(each, its_value)
+            case ast.Name(id=name), _:
+                if (taint := self.taint(value)) != CLEAN:
+                    self.tainted[name] = taint
+                if (text := self.fold(value)) is not None:
+                    self.constants[name] = text
+                if isinstance(value, ast.Name) and value.id in EVALUATORS:
+                    self.names[name] = value.id
+
+    def name_of(self, function: ast.expr) -> str:
+        """Return the dotted name of a function, with what its first part stands for."""
+        first, dot, rest = dotted(function).partition(".")
+        return f"{self.names.get(first, first)}{dot}{rest}"
 
     def _check_call(self, node: ast.Call) -> Iterator[AuditFinding]:
-        name = dotted(node.func)
+        name = self.name_of(node.func)
         if not node.args:
             return
         if name in SHELLS or name in RUNNERS or name.endswith("import_module"):
@@ -179,7 +236,8 @@ class _Reader:
             )
         if not isinstance(node, ast.Call):
             return CLEAN
-        own = _Taint(is_decoded=is_decoder(node), is_remote=is_request(node))
+        name = self.name_of(node.func)
+        own = _Taint(is_decoded=is_decoder(node, name), is_remote=is_request(name))
         inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return _union([own, *(self.taint(item, depth + 1) for item in [*inner, *node.args[:10]])])
 
@@ -278,9 +336,8 @@ def _decode(name: str, text: str) -> str | None:
     return data[:MAX_FOLDED].decode("latin-1")
 
 
-def is_decoder(node: ast.Call) -> bool:
+def is_decoder(node: ast.Call, name: str) -> bool:
     """Return whether a call decodes text to code or commands: not `json.loads`, but `marshal.loads`."""
-    name = dotted(node.func)
     first, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
     if last == "decode":
         codec = node.args[-1] if node.args else None
@@ -288,9 +345,8 @@ def is_decoder(node: ast.Call) -> bool:
     return last in DECODERS if last != "loads" else first in CODE_LOADERS
 
 
-def is_request(node: ast.Call) -> bool:
+def is_request(name: str) -> bool:
     """Return whether a call returns what comes from the network."""
-    name = dotted(node.func)
     last = name.rpartition(".")[2]
     return last in RECEIVERS or (last in REQUESTS and name.partition(".")[0] in CLIENTS)
 

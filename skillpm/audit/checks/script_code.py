@@ -18,10 +18,11 @@ JS_PIECES = lazy_pattern(
 )
 PIECE = lazy_pattern(r"""['"]([\w.]*)['"]""")
 REMOTE_EVAL = lazy_pattern(
-    r"(?i)\beval\s*\(\s*(?:await\s+)?\(?\s*(?:await\s+)?(?:fetch|axios(?:\.get)?|got|request|http\.get|\$\.get)\s*\("
+    r"(?i)\beval\)?\s*\(\s*(?:await\s+)?\(?\s*(?:await\s+)?(?:fetch|axios(?:\.get)?|got|request|http\.get|\$\.get)\s*\("
     r"|\.then\s*\(\s*(?:eval|Function)\s*\)|\.then\s*\(\s*\(?\s*(\w{1,30})\s*\)?\s*=>\s*(?:eval"
     r"|new\s+Function)\s*\(\s*\1\b"
-    r"|\beval\s*\(\s*(?:open|urllib\S{0,20}|Net::HTTP\S{0,20}|file_get_contents)\s*\(\s*[\"']https?://"
+    r"|\b(?:eval|exec)\s*\(?\s*(?:\w{1,20}\.){0,3}(?:open|get|urlopen|urllib\S{0,20}|Net::HTTP\S{0,20}"
+    r"|file_get_contents)\s*\(?\s*(?:URI\s*\(\s*)?[\"']https?://|\binclude\s*\(?\s*[\"']https?://"
 )
 
 
@@ -38,7 +39,7 @@ def check_script(file: SourceFile) -> Iterator[AuditFinding]:
     for match in file.search(("require", "global", "window", "this", "process", "module", "self"), JS_PIECES):
         name = "".join(PIECE.findall(match[1] or match[2]))
         yield file.finding("obfuscated-code", "high", file.line_of(match), f"gets `{name}` by a name in pieces")
-    for match in file.search(("eval", "function"), REMOTE_EVAL):
+    for match in file.search(("eval", "function", "exec", "include"), REMOTE_EVAL):
         severity: Severity = "medium" if file.discusses(match) else "high"
         yield file.finding(
             "dynamic-code", severity, file.line_of(match), f"runs what it downloads: {excerpt(match[0])}"

@@ -57,13 +57,20 @@ FORMS = (
     SecretForm("a SendGrid key", ("sg.",), lazy_pattern(r"\bSG\.([\w-]{22}\.[\w-]{43})\b")),
     SecretForm("an npm token", ("npm_",), lazy_pattern(r"\bnpm_([A-Za-z0-9]{36})\b")),
     SecretForm("a PyPI token", ("pypi-",), lazy_pattern(r"\bpypi-(AgEIcHlwaS[\w-]{50,200})")),
+    SecretForm("a DigitalOcean token", ("dop_v1_",), lazy_pattern(r"\bdop_v1_([0-9a-f]{64})\b")),
+    SecretForm("a Databricks token", ("dapi",), lazy_pattern(r"\bdapi([0-9a-f]{32})\b")),
+    SecretForm(
+        "an AWS secret key",
+        ("aws_secret_access_key",),
+        lazy_pattern(r"(?i)\baws_secret_access_key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+    ),
     SecretForm("a Hugging Face token", ("hf_",), lazy_pattern(r"\bhf_([A-Za-z]{34})\b")),
     SecretForm(
         "a private key",
         ("private key-----",),
         lazy_pattern(
-            r"-----BEGIN (?:\w{1,20} ){0,2}PRIVATE KEY-----\s{1,4}(?:[A-Za-z0-9+/=:,\s-]{0,200}?)"
-            r"([A-Za-z0-9+/]{40,80})\s"
+            r"-----BEGIN (?:\w{1,20} ){0,2}PRIVATE KEY-----(?:\s|\\n){1,4}(?:[A-Za-z0-9+/=:,\s-]{0,200}?)"
+            r"([A-Za-z0-9+/]{40,80})(?:\s|\\n)"
         ),
     ),
 )

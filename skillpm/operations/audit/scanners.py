@@ -16,6 +16,7 @@ from typing import IO
 
 from skillpm.cachedir import tag_cache_folder
 from skillpm.core.file_tree import FileTree
+from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
@@ -73,7 +74,8 @@ def _private_copy(name: str, tree: FileTree, cache_dir: str) -> Iterator[str]:
         tag_cache_folder(cache_dir)
         private = tempfile.mkdtemp(prefix="scan-", dir=cache_dir)
     try:
-        folder = os.path.join(private, name)
+        # The name of a folder that is not installed is its author's, and the command may be one of a shell.
+        folder = os.path.join(private, name if is_skill_name(name) else "skill")
         with translate_os_errors("prepare a skill for a scanner", folder):
             for file in tree.files:
                 path = os.path.join(folder, *file.path.split("/"))
