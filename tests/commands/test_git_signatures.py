@@ -199,3 +199,16 @@ def test_the_lockfile_is_the_same_again(project: CommandSandbox, served: str, ne
     project.run("lock", "--upgrade", check=True)
 
     assert json.loads(project.read("skills.lock")) == json.loads(before)
+
+
+def test_the_same_content_signed_by_somebody_else_is_an_update(
+    project: CommandSandbox, served: str, newer: Repository, ada: SshKey, eve: SshKey
+) -> None:
+    sign_commit(newer, ada)
+    trust(project, ada, eve)
+    project.run("install", f"{served}@pdf", check=True)
+    sign_commit(newer, eve)
+
+    project.run("update", check=True)
+
+    assert locked_signer(project) == eve.fingerprint

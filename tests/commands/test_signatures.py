@@ -294,3 +294,14 @@ def test_a_key_that_is_not_there_is_an_error(project: CommandSandbox, url: str) 
         "!   where: HOME/.config/skillpm/0.pem\n"
         "!   hint: it is named in HOME/.config/skillpm/config.toml: trust.0\n[1]\n"
     )
+
+
+def test_a_folder_that_is_read_again_keeps_the_signer_of_others(project: CommandSandbox) -> None:
+    project.write_files({f"own/pdf/{path}": data for path, data in sign(PDF).items()})
+    trust(project, KEY, source="path:*")
+    project.run("install", "./own/pdf", check=True)
+    (project.home / ".config/skillpm/config.toml").unlink()
+
+    project.run("sync", check=True)
+
+    assert locked_signer(project) == FINGERPRINT
