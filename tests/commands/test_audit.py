@@ -36,6 +36,15 @@ def test_a_folder_is_audited(project: CommandSandbox) -> None:
     assert project.full_snapshot == before
 
 
+def test_no_line_begins_like_a_command_of_a_ci_host(project: CommandSandbox) -> None:
+    """GitHub obeys lines that begin with `::`: after `::stop-commands::`, it would show no annotation."""
+    project.write_files(prefix_paths("::stop-commands::x", make_skill("evil", body=PIPE)))
+
+    assert project.output("audit", "./::stop-commands::x") == (
+        lines_of("./::stop-commands::x") + "! 2 findings (1 high, 1 low) in 1 of 1 skill\n[1]\n"
+    )
+
+
 def test_installed_skills_are_audited_with_every_file_that_an_agent_sees(project: CommandSandbox) -> None:
     project.write_files(prefix_paths("fine", make_skill("fine")))
     project.run("install", "./evil", "./fine", "--allow", "pipe-to-shell", check=True)

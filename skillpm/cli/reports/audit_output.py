@@ -24,16 +24,21 @@ def print_text(console: Console, skills: Sequence[AuditedSkill], lowest: Severit
     """Print a line for each finding, `path:line: severity rule: message`, and a summary."""
     for skill in skills:
         for problem in skill.problems:
-            console.print_line(f"{skill.path or skill.name}: {problem}", fg="red")
+            console.print_line(f"{_begin_line(skill.path or skill.name)}: {problem}", fg="red")
         for finding in _shown(skill, lowest):
             excepted = " (excepted)" if finding in skill.excepted else ""
-            place = f"{skill.place(finding)}:{finding.line}"
+            place = f"{_begin_line(skill.place(finding))}:{finding.line}"
             console.print_wrapped(
                 f"{place}: {finding.severity} {finding.rule}: {finding.message}{excepted}",
                 indent=4,
                 fg=COLORS[finding.severity],
             )
     console.print_message(summarize(skills))
+
+
+def _begin_line(path: str) -> str:
+    """Return a path that no CI host takes for a command: `::stop-commands::x` is a name that a folder can have."""
+    return f"./{path}" if path.startswith((":", "#")) else path
 
 
 def summarize(skills: Sequence[AuditedSkill]) -> str:
