@@ -115,10 +115,14 @@ class FileReader:
             with translate_os_errors("read a mirror", self.path):
                 file = open(self.path, "rb")  # noqa: SIM115  (until the command ends)
                 with tarfile.open(fileobj=file, mode="r:") as archive:
+                    last = -1
                     for member in archive:
+                        if member.offset_data <= last or member.size < 0:  # `tarfile` would go round for ever
+                            raise tarfile.ReadError("a member has a negative size")
+                        last = member.offset_data
                         if member.isreg() and len(self._members) < MAX_ARCHIVES:
                             self._members[member.name] = member.offset_data, member.size
-        except (tarfile.TarError, ValueError, OverflowError) as error:
+        except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
             raise FetchError(
                 f"{self.path} is not a mirror: {sanitize(str(error), 100)}", hint="make one with `skillpm mirror`"
             ) from None
