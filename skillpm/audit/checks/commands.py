@@ -159,7 +159,7 @@ SPLIT_COMMANDS = frozenset(
 IFS = lazy_pattern(r"\$\{?IFS\}?[^\s=]{0,40}")
 ENCODED_WORD = lazy_pattern(r"\\x([0-9a-f]{2})|\\([0-7]{3})")
 # Parts of a regular expression: the line searches for the command.
-REGEX = lazy_pattern(r"\.\*|\.\+|\[\^|\\s[*+]|\(\?:|\\\||\\b|\\\.|\.\{\d")
+REGEX = lazy_pattern(r"\.\*|\.\+|\[\^|\\s[*+]|\(\?:|\\b|\\\.|\.\{\d")
 ARGUMENT = lazy_pattern(r"(?i)\bhttps?://[^\s|]{1,500}|\s-{1,2}[\w-]{1,30}[ =][\"']?[^\s|\"']{1,80}[\"']?(?=\s)")
 # What a command with a host of each kind is worth.
 BY_HOST: dict[HostKind | None, tuple[Severity, str]] = {
