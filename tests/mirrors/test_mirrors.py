@@ -419,6 +419,36 @@ def test_the_login_of_a_mirror_goes_to_no_other_server(
         assert [each.authorization for each in server.requests] == [""] * 4
 
 
+def forged_header(name: str, size: int, kind: bytes) -> bytes:
+    """Return the header of a member with any size, also a negative one, which GNU tar writes in base 256."""
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        (forged_header("x", -512, b"0") + forged_header("y", 0, b"0"), "a member has a negative size"),
+        (
+            3000 * (forged_header("././@LongLink", 5, b"L") + b"abcd".ljust(512, b"\0")),
+            "maximum recursion depth exceeded",
+        ),
+    ],
+    ids=["negative", "nested"],
+)
+def test_a_forged_tar_ends(origins: Origins, first: Machine, tmp_path: Path, members: bytes, problem: str) -> None:
+    del first
+    marker = b'{"version": 1}\n'
+    start = forged_header("mirror.json", len(marker), b"0") + marker.ljust(512, b"\0")
+    (tmp_path / "bundle.tar").write_bytes(start + members + bytes(1024))
+
+    result = origins.clone("other").run("sync", "--frozen", env={"SKILLPM_REPLACE": str(tmp_path / "bundle.tar")})
+
+    assert result.code == 1
+    assert result.error_output.startswith(f"error: {tmp_path}/bundle.tar is not a mirror: {problem}")
+
+
 def test_a_place_that_is_no_mirror(origins: Origins, first: Machine, mirror: Mirror, tmp_path: Path) -> None:
     del first
     (tmp_path / "mirror").mkdir()

@@ -117,7 +117,8 @@ class FileReader:
                 with tarfile.open(fileobj=file, mode="r:") as archive:
                     last = -1
                     for member in archive:
-                        if member.offset_data <= last or member.size < 0:  # `tarfile` would go round for ever
+                        # `tarfile` would read the same header again, without end.
+                        if member.offset_data <= last or member.size < 0:
                             raise tarfile.ReadError("a member has a negative size")
                         last = member.offset_data
                         if member.isreg() and len(self._members) < MAX_ARCHIVES:
