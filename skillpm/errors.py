@@ -229,7 +229,7 @@ class NotTrusted(SkillpmError):
 class SignatureError(SkillpmError):
     """A signature is missing, invalid, or of a signer that is not trusted; or a key cannot sign.
 
-    `is_mismatch`: the files of a skill are not those that were signed, whoever signed them.
+    `is_mismatch`: the files of a skill are not those that were signed, regardless of the signer.
     """
 
     code = "signature"

@@ -90,7 +90,7 @@ class Store:
         return sorted(Digest(f"sha256:{key}") for key in keys if len(key) == KEY_LENGTH and key.startswith(prefix))
 
     def read_any(self, digest: Digest) -> FileTree | None:
-        """Return a tree with this digest, whatever its variant: executable bits may differ from those of another."""
+        """Return a tree with this digest, in any variant: executable bits may differ from those of another."""
         key = digest.removeprefix("sha256:")
         folder = os.path.join(self.folder, key[:2])
         try:

@@ -37,7 +37,7 @@ INSTALLERS = (
     *("app.factory.ai/", "raw.githubusercontent.com/babashka/", "raw.githubusercontent.com/aquasecurity/"),
     *("raw.githubusercontent.com/anchore/", "raw.githubusercontent.com/golangci/", "golangci-lint.run/"),
 )
-# Requests to these are read by whoever opened the inbox, tunnel or paste.
+# The user who opened the inbox, tunnel or paste reads the requests.
 COLLECTORS = frozenset(
     (
         *(
@@ -117,7 +117,7 @@ class Url(NamedTuple):
 
     @property
     def kind(self) -> HostKind:
-        """What is known about its host; the gravest first."""
+        """What is known about its host; the most severe first."""
         host, where = self.host, f"{self.host}{self.rest}".lower()
         if is_local(host):
             return "local"

@@ -70,7 +70,7 @@ SECTIONS = {
         "tree": "Show the dependency tree.",
         "why": "Show which skills depend on a skill.",
         "diff": "Show your edits, or what an update would change.",
-        "review": "Show what nobody has reviewed, and record reviews.",
+        "review": "Show unreviewed skills, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
         "audit": "Find hidden text, risky commands and stolen secrets.",
     },

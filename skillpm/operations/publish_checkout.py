@@ -117,7 +117,7 @@ class Checkout:
 
     @cached_property
     def _changes(self) -> Mapping[str, FolderChange]:
-        """When each skill changed: one walk over the history for all of them; none if git cannot tell."""
+        """When each skill changed: one walk over the history for all of them; none if git does not know."""
         _, *options = LOG_COMMAND
         path = posixpath.commonpath(self._paths) or "."
         git = self._repo.git(c=list(LOG_SETTINGS), literal_pathspecs=True)

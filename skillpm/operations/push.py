@@ -301,7 +301,7 @@ def _has_same_layer(uploader: Uploader, release: _Release, published: bytes) -> 
 
 
 def _has_same_files(uploader: Uploader, release: _Release, published: bytes) -> bool:
-    """Return whether what is published has the layer of a release, and if it is no image, the config."""
+    """Return whether the published manifest has the layer of a release and, unless it is an image, its config."""
     address = f"oci://{release.repository}:{release.tag}"
     digests = {blob.digest for blob in release.artifact.blobs}
     try:

@@ -29,7 +29,7 @@ class EffectivePermissions(Value):
     # Names and patterns of the skills that a catalog with a budget keeps longest, the most important first.
     priority: tuple[str, ...] = ()
     serving: ServingSettings = ServingSettings()
-    # None if there is no policy.
+    # None without a policy.
     policies: "Policies | None" = None
 
     def find_blocked(self, card: Card, *, checks_content: bool = False) -> "BlockedContent | None":

@@ -62,7 +62,7 @@ def read_certificates(pem: bytes, where: str) -> Anchors:
         raise SignatureError("not a PEM file with certificates", where=where) from error
     roots = tuple(certificate for certificate in certificates if certificate.issuer == certificate.subject)
     if not roots:
-        raise SignatureError("there is no root certificate in this file: none that signed itself", where=where)
+        raise SignatureError("the file contains no root certificate (no self-signed one)", where=where)
     return Anchors(roots=roots, intermediates=tuple(it for it in certificates if it not in roots))
 
 
@@ -96,7 +96,7 @@ def key_hint(key: ec.EllipticCurvePublicKey) -> str:
 def has_signed(key: ec.EllipticCurvePublicKey, signature: bytes, data: bytes) -> bool:
     """Return whether a key made a signature over data."""
     with contextlib.suppress(InvalidSignature):
-        # The key determines the hash, not the bundle: there is no algorithm that an attacker could choose.
+        # The key determines the hash, not the bundle, so an attacker cannot choose the algorithm.
         key.verify(signature, data, ec.ECDSA(HASHES[key.curve.name]))
         return True
     return False

@@ -16,7 +16,7 @@ from skillpm.trust.anchors import Anchors, Signer, fingerprint
 from skillpm.trust.skill_signature import SigningKey
 
 TYPE = "cosign container image signature"
-# cosign hashes with SHA-256, whatever the curve of the key.
+# cosign hashes with SHA-256 for keys on any curve.
 ALGORITHM = ec.ECDSA(hashes.SHA256())
 
 

@@ -74,7 +74,7 @@ def _git_address(url: str) -> str:
 def matches_place(pattern: str, address: str) -> bool:
     """Return whether a pattern matches the address of a place.
 
-    In a host and in a path, `*` stands for any text; what it stands for in a host never reaches into the path. A
+    In a host and in a path, `*` matches any text, but in a host it never matches part of the path. A
     pattern without a path matches the whole host, and one that ends with `/` everything below.
     """
     if "://" not in address and address.partition(":")[0] in SOURCE_WORDS:
@@ -106,7 +106,7 @@ def matches_request(pattern: str, url: str) -> bool:
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Return whether a pattern of names, in which `*` stands for any text, matches a name in whatever case."""
+    """Return whether a pattern of names, in which `*` matches any text, matches a name; case is ignored."""
     return _compile(pattern).fullmatch(name.casefold()) is not None
 
 

@@ -20,7 +20,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://model_signing/signature/v1.0"
 # Patterns for git, which model-signing never signs. They may be in a skill unsigned where its statement says so; it
-# leaves out the folders `.git` and `.github`, too, and whatever a signer wants, but these may hold anything.
+# leaves out the folders `.git` and `.github`, too, and others that a signer names, but these may contain anything.
 UNSIGNED_FILES = {".gitattributes", ".gitignore"}
 MAX_NAMED = 3
 

@@ -69,7 +69,7 @@ def trust(sandbox: CommandSandbox, *keys: SshKey) -> None:
 
 @pytest.fixture
 def newer(upstream: Repository) -> Repository:
-    """Return the upstream with a second commit, which nobody has signed yet."""
+    """Return the upstream with a second commit, which is not signed yet."""
     upstream.write(prefix_paths("skills/pdf", PDF)).commit()
     return upstream
 
@@ -141,7 +141,7 @@ def test_somebody_else_is_refused(
 def test_a_tag_that_was_signed_under_another_name_does_not_count(
     project: CommandSandbox, served: str, newer: Repository, ada: SshKey
 ) -> None:
-    """Whoever has the server cannot offer an old, signed version as a new one."""
+    """An attacker who controls the server cannot provide an old, signed version as a new one."""
     sign_tag(newer, ada, "v1.0.1")
     git("update-ref", "refs/tags/v2.0.0", "refs/tags/v1.0.1", cwd=newer.path)
     trust(project, ada)

@@ -1,4 +1,4 @@
-"""`review` shows what nobody has read and records who has; `sync --reviewed` refuses the rest."""
+"""`review` shows unreviewed skills and records reviews; `sync --reviewed` refuses unreviewed ones."""
 
 import json
 
@@ -125,7 +125,7 @@ def test_content_that_is_not_locked_is_named_by_its_digest(locked: CommandSandbo
 
     assert command[:4] == ["skillpm", "review", "pdf", "--digest"]
     subject = locked.json_output(*command[1:])
-    assert subject["note"] == "compared with what is locked, which nobody has reviewed"
+    assert subject["note"] == "compared with the locked content, which has not been reviewed"
     assert (subject["base"], [file["path"] for file in subject["files"]]) == ("PDF", ["get.sh"])
     locked.run(*command[1:], "--approve", *ADA, check=True)
     locked.run("update", check=True)
@@ -165,7 +165,7 @@ def test_sync_refuses_what_is_not_reviewed_although_it_is_installed(locked: Comm
     locked.run("review", "pdf", "--approve", *ADA, check=True)
 
     assert locked.output("sync", "--reviewed") == expected_output("""\
-! error: `docx` is refused: reviewed: nobody has reviewed this content
+! error: `docx` is refused: reviewed: this content has not been reviewed
 !   hint: nothing was changed; `skillpm review docx` shows what to read, and `--approve` records that you have
 [1]
 """)
@@ -183,7 +183,7 @@ def test_a_pull_request_cannot_review_itself(locked: CommandSandbox) -> None:
         "it was reviewed by Ada <ada@x>, but reviews of this project do not apply here",
     ] * 2
     assert problems[0]["hint"] == (
-        f"to trust whoever may change them: `skillpm config set audit.trust-project {locked.work}`"
+        f"to trust everyone who can change them: `skillpm config set audit.trust-project {locked.work}`"
     )
 
 
@@ -200,7 +200,7 @@ def test_the_list_says_that_reviews_do_not_apply(locked: CommandSandbox) -> None
     locked.run("review", "pdf", "--approve", *ADA, check=True)
 
     assert locked.output("review").splitlines()[-1] == (
-        "! the reviews of this project do not apply on this machine; if you trust whoever may change them, run "
+        "! the reviews of this project do not apply on this machine; if you trust everyone who can change them, run "
         "`skillpm config set audit.trust-project WORK`"
     )
     trust(locked)

@@ -147,7 +147,7 @@ PROBLEMS: dict[str, tuple[Callable[[Publisher], None], str]] = {
     ),
     "no time": (
         lambda it: it.publish("", ""),
-        "document: `issued` is missing: an older policy could not be told from a newer one",
+        "document: `issued` is missing: without it, an older policy could replace a newer one",
     ),
     "the future": (lambda it: it.publish(FUTURE, ""), f"not-trusted: this policy was issued in the future: {FUTURE}"),
     "another place": (
@@ -261,7 +261,7 @@ def test_a_key_and_a_signature_are_made_with_the_command_alone(scene: CommandSan
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version = 1\n", "`issued` is missing: an older policy could not be told from a newer one"),
+        ("version = 1\n", "`issued` is missing: without it, an older policy could replace a newer one"),
         ("version = 1\nsource = 1\n", "unknown key `source`; did you mean `sources`?"),
     ],
 )

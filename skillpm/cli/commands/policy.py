@@ -105,7 +105,7 @@ def _print_blocked(call: Invocation, blocked: list[dict[str, str]]) -> None:
 @insecure_host_option
 @scope_options
 def refresh_command(call: Invocation) -> int:
-    """Fetch the published policies now, whatever their interval. Exit 1 if one cannot be fetched."""
+    """Fetch the published policies now, regardless of their interval. Exit 1 if one cannot be fetched."""
     results = refresh_policies(call.scope, call.context)
     failed = any(result.error is not None for result in results)
     if call.console.as_json:

@@ -25,8 +25,8 @@ from skillpm.skillmd.capability_changes import summarize_findings
 @click.command(
     epilog="""\b
 Examples:
-  skillpm review                 the locked skills that nobody has reviewed
-  skillpm review pdf             what nobody has read of it: all, or a diff
+  skillpm review                 list the locked skills that are not reviewed
+  skillpm review pdf             show what is not reviewed: all, or a diff
   skillpm review pdf --approve   record that you have read it
   skillpm review pdf --approve --criteria safe-to-deploy --notes 'no network'
   skillpm review pdf --digest sha256:1a2b3c4d5e6f   content that was refused
@@ -42,7 +42,7 @@ Examples:
 @click.option("--exit-code", "as_check", is_flag=True, help="Exit with 1 if a locked skill is not reviewed.")
 @fetch_options
 def command(call: Invocation, name: str, approves: bool, url: str | None, as_check: bool) -> int:  # noqa: FBT001
-    """Show what nobody has reviewed yet, and record reviews in skills.reviews.json."""
+    """Show unreviewed skills, and record reviews in skills.reviews.json."""
     _check_options(call, name, approves=approves, url=url)
     if url is not None:
         _import(call, url)
@@ -98,7 +98,7 @@ def _print_list(call: Invocation, *, as_check: bool) -> int:
 def _untrusted_note(call: Invocation) -> str:
     folder = call.scope.base
     return (
-        "the reviews of this project do not apply on this machine; if you trust whoever may change them, run "
+        "the reviews of this project do not apply on this machine; if you trust everyone who can change them, run "
         f"`skillpm config set audit.trust-project {folder}`"
     )
 

@@ -30,7 +30,7 @@ Examples:
 @click.option(
     "--group", "groups", multiple=True, metavar="NAME", help="Install only this group of skills.json (repeatable)."
 )
-@click.option("--reviewed", is_flag=True, help="Refuse skills whose content nobody has reviewed, installed ones, too.")
+@click.option("--reviewed", is_flag=True, help="Refuse skills whose content is not reviewed, even if installed.")
 @click.option("--inexact", is_flag=True, help="Do not remove skills that are not in the lockfile.")
 @exclude_newer_option
 @yes_option

@@ -126,7 +126,7 @@ def _parents(path: bytes) -> Iterator[bytes]:
 def _find_version(times: Sequence[int]) -> str:
     """Return the version of the newest of some commits, given their times, newest first.
 
-    The day never decreases, whatever clocks and rebases did to the dates: newer content has the higher version.
+    The day never decreases, even if a wrong clock or a rebase changed the dates: newer content has the higher version.
     """
     day, count = (0, 0, 0), 0
     for seconds in reversed(times):

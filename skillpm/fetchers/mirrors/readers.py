@@ -80,7 +80,7 @@ class FileReader:
 
     @property
     def members(self) -> dict[str, tuple[int, int]]:
-        """Where each regular file begins, and its size. Raises `FetchError` if the file is no mirror."""
+        """The offset and the size of each regular file. Raises `FetchError` if the file is not a mirror."""
         with self._lock:
             self._open()
         return self._members

@@ -38,7 +38,7 @@ class MirrorWriter(Protocol):
     """A destination."""
 
     def open_reader(self) -> MirrorReader | None:
-        """Return the reader of what is there; None if nothing is. Raises `RefusedError` for what is no mirror."""
+        """Return a reader of the existing mirror, or None. Raises `RefusedError` for anything but a mirror."""
 
     def write(self, archives: Archives) -> None:
         """Add archives; those of the same key are replaced."""
@@ -77,7 +77,7 @@ class FolderWriter:
 
 
 class FileWriter:
-    """Writes a `.tar` anew, with what it had before, and replaces it by a rename. The same content, the same bytes."""
+    """Rewrites a `.tar` with its existing entries, and replaces it by a rename. Equal content gives equal bytes."""
 
     def __init__(self, path: str, settings: Settings) -> None:
         self.path = path

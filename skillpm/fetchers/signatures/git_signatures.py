@@ -60,7 +60,7 @@ def _find_tag(repository: Repository, pin: GitPin) -> GitObject | None:
     if tag is None or tag.kind != "tag":
         return None
     head = tag.data.partition(b"\n\n")[0].splitlines()
-    # Whoever controls the server can let any ref point at a tag that was signed under another name, such as an old one.
+    # An attacker who controls the server can point a ref at a tag that was signed under another name, say an old one.
     is_own = head[:3] == [b"object " + pin.commit.encode(), b"type commit", b"tag " + pin.ref[len(TAGS) :].encode()]
     return tag if is_own else None
 
@@ -85,7 +85,7 @@ def _read(repository: Repository, name: str) -> GitObject | None:
 
 
 def _is_signed(repository: Repository, verb: str, oid: str, allowed_signers: str) -> bool:
-    """Return whether git finds a signature by somebody in a file of allowed signers good."""
+    """Return whether git accepts the signature of a signer in a file of allowed signers."""
     options = {
         "gpg.ssh.allowedSignersFile": os.path.abspath(allowed_signers),
         "gpg.ssh.program": "ssh-keygen",

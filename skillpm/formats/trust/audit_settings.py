@@ -11,7 +11,7 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 ALL_RULES, WIDENS = "*", "widens"
 # In the command of a scanner: the folder of the skill, and a file for its SARIF if it does not print it.
 PATH, OUTPUT = "{path}", "{output}"
-# The digest of an exception for whatever a skill contains.
+# The digest of an exception for any content of a skill.
 ANY_CONTENT = "*"
 SEVERITIES = ("high", "medium", "low")
 # A rule, or a rule of a configured scanner: `pipe-to-shell`, `cisco/PROMPT_INJECTION`.
@@ -22,7 +22,7 @@ MAX_TIMEOUT = 3_600
 
 
 class AuditException(Value):
-    """A finding that somebody has looked at: of one rule, in one content of one skill."""
+    """An accepted finding: of one rule, in one content of one skill."""
 
     skill: str
     rule: str
@@ -34,7 +34,7 @@ class AuditException(Value):
     where: str = ""
 
     def covers(self, skill: str, rule: str, digest: str) -> bool:
-        """Return whether it is about a finding, whatever its date."""
+        """Return whether it covers a finding, regardless of its date."""
         return (self.skill, self.rule) == (skill, rule) and self.digest in {digest, ANY_CONTENT}
 
     def is_expired(self, today: str) -> bool:
@@ -59,7 +59,7 @@ class AuditSettings(Value):
     # What policies block, which neither an exception nor an option lifts. It is in `block`, too.
     required: tuple[str, ...] = ()
     # Whose exceptions and reviews apply: of all projects, of none, or of those in these folders. In a checkout they may
-    # come from whoever wants their skill installed.
+    # come from an attacker who wants a skill installed.
     trust_project: bool | tuple[str, ...] = False
     allow: tuple[AuditException, ...] = ()
     scanners: Mapping[str, AuditScanner] = EMPTY_MAPPING

@@ -22,7 +22,7 @@ def read_published_policy(text: str, url: str) -> Policy:
     """Parse a policy that was fetched. Raises `DocumentError` for one without a date, or that names another URL."""
     policy = read_policy(text, url)
     if not policy.issued:
-        raise DocumentError("`issued` is missing: an older policy could not be told from a newer one", where=url)
+        raise DocumentError("`issued` is missing: without it, an older policy could replace a newer one", where=url)
     if policy.fetch is not None:
         raise DocumentError("a published policy cannot decide where policies are fetched", where=policy.locate("fetch"))
     return policy

@@ -49,7 +49,7 @@ class FetchedPolicy(Value):
 
 
 class Policy(Value):
-    """One policy. None stands for a list that is absent, which restricts nothing."""
+    """One policy. An absent list is None, and restricts nothing."""
 
     # The file, or the URL that it was fetched from; messages begin with it.
     origin: str
@@ -203,7 +203,7 @@ def _read_blocked(node: JsonNode) -> BlockedContent:
 def _read_name_pattern(node: JsonNode) -> str:
     text = node.text().strip()
     if not text or len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS or HIDDEN.search(text):
-        node.raise_expected("the name of a skill, in which `*` stands for any text")
+        node.raise_expected("the name of a skill, in which `*` matches any text")
     return text.casefold()
 
 

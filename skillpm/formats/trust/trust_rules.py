@@ -55,7 +55,7 @@ def _read_rule(node: JsonNode) -> TrustRule:
         root="" if root is None else root.path(),
         keys=() if keys is None else tuple(key.path() for key in keys.elements()),
         allowed_signers="" if signers is None else signers.path(),
-        # Without all three, anybody with an account at the issuer, or anybody at all, would be trusted.
+        # Without all three, every user with an account at the issuer, or any signer at all, would be trusted.
         identity=node.require("identity").path() if identity else "",
         issuer=node.require("issuer").path() if identity else "",
         trusted_root=node.require("trusted-root").path() if identity else "",

@@ -66,7 +66,7 @@ def render_skill_file(
         "versions": [_version_row(release) for release in releases.versions],
         "page": page,
     }
-    # Names and base64 need no escaping, whatever the skill contains.
+    # Names and base64 need no escaping, regardless of the content of the skill.
     file = SKILL_FILE_START + f'"{summary.name}","{_compress_json(details)}");\n'.encode()
     fields = (
         summary.name,

@@ -1,7 +1,7 @@
 """Findings by the digest of a skill and the rule set, remembered in the cache.
 
 An entry counts only in the file that it was written to: it names the file's device and inode, which neither git nor an
-archive nor a restored CI cache carries over. Whatever else is wrong with an entry, the skill is audited again.
+archive nor a restored CI cache carries over. If an entry is invalid in any other way, the skill is audited again.
 """
 
 import os

@@ -14,7 +14,7 @@ from skillpm.settings import Settings
 def load_audit_settings(scope: Scope, settings: Settings) -> AuditSettings:
     """Return the settings of the user, with the rules that manifests block, and their exceptions if they are trusted.
 
-    A manifest can only add to what blocks: it may come from whoever wants their skill installed. Raises
+    A manifest can only add to what blocks: it may come from an attacker who wants a skill installed. Raises
     `DocumentError` for an invalid document.
     """
     audit = read_audit_settings(read_user_setting(settings, "audit"))

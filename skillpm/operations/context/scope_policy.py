@@ -89,8 +89,8 @@ def find_copy_files(scopes: Sequence[Scope], settings: Settings) -> list[str]:
 def read_copy(fetch: "FetchedPolicy", settings: Settings) -> "PolicyCopy | None":
     """Return the last good copy of a published policy; None if there is none.
 
-    Raises `DocumentError` for a copy that cannot be read, or is not signed: the environment decides in which folder it
-    is, and somebody else may have put one there.
+    Raises `DocumentError` for a copy that cannot be read, or is not signed: the environment determines its folder, and
+    an attacker may have put a file there.
     """
     from skillpm.formats.trust.fetched_policy import read_policy_copy  # noqa: PLC0415  (as above)
 

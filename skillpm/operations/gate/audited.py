@@ -56,7 +56,7 @@ def check_rule_names(request: GateRequest) -> None:
 
 
 def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) -> bool:
-    """Return whether a finding refuses a skill: a rule blocks it, and nobody has made an exception."""
+    """Return whether a finding refuses a skill: a rule blocks it, and no exception covers it."""
     if names_rule(request.audit.required, finding.rule, finding.severity):
         return True  # a policy blocks it
     is_blocked = request.audit.blocks(finding.rule, finding.severity)
@@ -107,7 +107,7 @@ def _scan(request: GateRequest, scanner: AuditScanner, skill: IncomingSkill) -> 
 
 
 def _known_rules(request: GateRequest, skill: IncomingSkill) -> set[str]:
-    """Return the rules that found something in the installed version: a warning about them is no news."""
+    """Return the rules that found something in the installed version: warnings about them are not repeated."""
     if skill.old is None or skill.old.digest is None or skill.before is None:
         return set()
     return {finding.rule for finding in read_or_audit(request.context, skill.before, skill.old.digest)}

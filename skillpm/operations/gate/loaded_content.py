@@ -47,7 +47,7 @@ def _read_files(folder: str, paths: Sequence[str]) -> Iterator[TreeFile]:
     for path in paths:
         real = os.path.realpath(path)
         if not is_below(real, folder) and len(paths) > 1:
-            continue  # a link to outside, which nobody is served
+            continue  # a link to outside, which is never served
         with suppress(OSError):
             data = read_regular_file(real)
             relative = os.path.relpath(path, folder).replace(os.sep, "/")

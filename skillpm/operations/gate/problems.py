@@ -68,12 +68,12 @@ class IncomingSkill(Value):
 
     @cached_property
     def before(self) -> FileTree | None:
-        """The content that is replaced; None if there is none, or if it is no longer known."""
+        """The replaced content; None for a new skill, or if the content is no longer known."""
         return self.read_before()
 
 
 def read_old_content(scope: Scope, context: Context, name: SkillName, old: LockedSkill | None) -> FileTree | None:
-    """Return the content that was installed: from the store, or from the folder if nobody has edited it."""
+    """Return the content that was installed: from the store, or from the folder if it has no edits."""
     if old is None or old.digest is None:
         return None
     with suppress(StoreDamaged):

@@ -10,7 +10,7 @@ from skillpm.trust.reviews import count_reviews, find_reviews
 
 
 def require_reviews(scope: Scope, context: Context, lockfile: Lockfile) -> None:
-    """Raise `NotTrusted` with every locked skill whose content nobody has reviewed whose review applies here."""
+    """Raise `NotTrusted` with every locked skill whose content has no review that applies here."""
     found = load_reviews(scope, context)
     problems = []
     for name, locked in sorted(lockfile.skills.items()):
@@ -19,12 +19,12 @@ def require_reviews(scope: Scope, context: Context, lockfile: Lockfile) -> None:
             continue
         untrusted = find_reviews(found.all, name, digest)
         hint = f"`{scope.command('review', name)}` shows what to read, and `--approve` records that you have"
-        message = "nobody has reviewed this content"
+        message = "this content has not been reviewed"
         if not digest:
             message, hint = "a live link has no content that could be reviewed", ""
         elif untrusted:
             message = f"it was reviewed by {untrusted[0].reviewer}, but reviews of this project do not apply here"
-            hint = f"to trust whoever may change them: `skillpm config set audit.trust-project {scope.base}`"
+            hint = f"to trust everyone who can change them: `skillpm config set audit.trust-project {scope.base}`"
         problems.append(Problem(skill=name, kind="review", rule="reviewed", message=message, hint=hint))
     if problems:
         raise refusal(problems)

@@ -20,7 +20,7 @@ def find_bad_signatures(request: GateRequest) -> Iterator[Problem]:
 
 
 def find_unsigned(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> Iterator[Problem]:
-    """Yield the skills that are about to be locked, and that somebody trusted must have signed, and did not."""
+    """Yield the skills that are about to be locked without the trusted signature that they require."""
     for name, skill in skills.items():
         if not skill.signer and skill.digest and is_signature_required(fetchers.settings, skill):
             yield from _check(fetchers, name, skill, fetch_content(fetchers, name, skill, skill.digest))

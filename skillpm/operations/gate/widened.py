@@ -34,5 +34,5 @@ def find_widened(request: GateRequest) -> Iterator[Problem]:
 
 
 def is_reviewed(request: GateRequest, skill: IncomingSkill) -> bool:
-    """Return whether somebody whose review applies here has read exactly this content."""
+    """Return whether a review that applies here covers exactly this content."""
     return count_reviews(request.reviews.trusted, skill.name, skill.digest) > 0

@@ -108,7 +108,7 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
 
 
 def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> None:
-    """Raise `NotTrusted` for new content that somebody trusted must have signed, and did not."""
+    """Raise `NotTrusted` for new content without the trusted signature that it requires."""
     if read_user_setting(fetchers.settings, "trust") is None:
         return
     from skillpm.operations.gate.problems import refusal  # noqa: PLC0415  (few users trust signers)

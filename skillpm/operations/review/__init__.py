@@ -1,1 +1,1 @@
-"""`review`: what nobody has read yet, and who has read what."""
+"""`review`: unreviewed content, and the reviewers of each skill."""

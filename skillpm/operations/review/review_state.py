@@ -1,4 +1,4 @@
-"""What is reviewed: of the locked skills, and of one skill with the content that nobody has read yet."""
+"""Review state of the locked skills, and of one skill with its unreviewed content."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ class ReviewList(Value):
 
     @property
     def unreviewed(self) -> tuple[ReviewedSkill, ...]:
-        """The skills that nobody has reviewed as they are locked."""
+        """The skills whose locked content has no review."""
         return tuple(skill for skill in self.skills if not skill.reviews)
 
 
@@ -136,7 +136,7 @@ def _find_locked_base(
     return (
         ("", None, "")
         if tree is None
-        else (tree.digest, tree, "compared with what is locked, which nobody has reviewed")
+        else (tree.digest, tree, "compared with the locked content, which has not been reviewed")
     )
 
 

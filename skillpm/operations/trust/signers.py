@@ -40,7 +40,7 @@ class SignatureCheck(Value):
     problem: str = ""
     # Whether the skill has a signature, valid or not.
     is_signed: bool = False
-    # The rules about its source; empty if nobody is trusted to sign it.
+    # The rules about its source; empty if it has no trusted signers.
     rules: tuple[TrustRule, ...] = ()
 
     @property
@@ -57,7 +57,7 @@ class SignatureCheck(Value):
     def compare(self, locked: LockedSkill) -> tuple[str, bool]:
         """Return what is wrong, if anything is, and whether that refuses the skill.
 
-        What the lockfile records must be true as far as somebody is trusted here to sign.
+        If the source has trusted signers here, the recorded signer must match.
         """
         origin = f" (from {summarize_pin(locked.pin)})"
         if not self.rules:
@@ -177,14 +177,14 @@ def _refuse_other_source() -> tuple[str, str]:
 
 
 def is_signature_required(settings: Settings, skill: LockedSkill) -> bool:
-    """Return whether a rule refuses a skill of this source that nobody trusted signed."""
+    """Return whether a rule refuses a skill of this source without a trusted signature."""
     return any(rule.required for rule in find_trust_rules(read_trust_rules(settings), skill.pin))
 
 
 def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatcher) -> Lockfile:
     """Return a new lockfile with the signers of its skills, as far as rules of config.toml say whom to trust.
 
-    What is recorded for unchanged content stays, whatever is trusted here: others may trust more.
+    The recorded signer of unchanged content stays, regardless of trust on this machine: other users may trust more.
     """
     rules = read_trust_rules(fetchers.settings)
     skills = dict(after.skills)
