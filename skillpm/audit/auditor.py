@@ -18,7 +18,7 @@ from skillpm.audit.finding import AuditFinding
 from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
 from skillpm.core.file_tree import FileTree
 
-# Of one rule and severity in a skill; the number of the others is a finding, so that a crowd hides nothing.
+# Per rule and severity in a skill; the number of the rest is a finding, so that many findings cannot hide one.
 MAX_FINDINGS = 100
 Check = Callable[[SourceFile], Iterator[AuditFinding]]
 FILE_CHECKS: tuple[Check, ...] = (

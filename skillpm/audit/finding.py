@@ -1,10 +1,10 @@
-"""A finding: what one line of a skill does, by which rule, and how much it matters."""
+"""A finding: a line of a skill, the rule, and the severity."""
 
 from typing import Literal
 
 from skillpm.core.values import Value
 
-# `high`: no honest skill needs this. `medium`: have a look before you install. `low`: good to know.
+# `high`: no honest skill needs this. `medium`: review it before you install the skill. `low`: for information.
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 LOWER: dict[Severity, Severity] = {"high": "medium", "medium": "low", "low": "low"}
@@ -23,5 +23,5 @@ class AuditFinding(Value):
 
 
 def is_at_least(severity: Severity, threshold: Severity) -> bool:
-    """Return whether a severity is as grave as another, or graver."""
+    """Return whether a severity is at least another one."""
     return SEVERITIES.index(severity) <= SEVERITIES.index(threshold)

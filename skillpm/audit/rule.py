@@ -1,4 +1,4 @@
-"""A rule as data: what the documentation, `--explain` and SARIF say of it."""
+"""A rule as data, for the documentation, `--explain` and SARIF."""
 
 from skillpm.audit.finding import Severity
 from skillpm.core.values import Value
@@ -15,7 +15,7 @@ class Rule(Value):
     """One rule. Its id never changes its meaning, since settings and suppressions name it."""
 
     id: str
-    # The gravest severity of its findings; the context of a line may lower it.
+    # The highest severity of its findings; the context of a line may lower it.
     severity: Severity
     # What a finding says, in a few words.
     title: str

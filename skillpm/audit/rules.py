@@ -25,7 +25,7 @@ FAMILIES: Mapping[str, tuple[Rule, ...]] = {
     "Code": python_code.RULES,
     "Credentials and data": (*credentials.RULES, *secrets.RULES),
     "Files": files.RULES,
-    "What hosts run, and what a skill promises": claims.RULES,
+    "Hooks and claims": claims.RULES,
 }
 RULES: Mapping[str, Rule] = {rule.id: rule for rules in FAMILIES.values() for rule in rules}
 # Changes with each release, and with the data of the rules.

@@ -36,7 +36,7 @@ HASH_COMMENT = lazy_pattern(r"\s*#(?!!)")
 CODE_COMMENT = lazy_pattern(r"\s*(?:#(?!!)|//|/?\*|--\s|rem\b|<!--)")
 ENTITY = lazy_pattern(r"&#(?:x[0-9a-fA-F]{1,6}|[0-9]{1,7});|(?<=\w)<!--\s{0,9}-->(?=\w)")
 HTML_COMMENT = lazy_pattern(r"<!--(.*?)(?:-->|\Z)", 16)  # re.DOTALL
-# Before a phrase that is quoted or discussed, not said.
+# Before a phrase that is quoted or discussed.
 QUOTED = lazy_pattern(r"[\"'`“”‘’«»「*_|\[(/]\s?$|\|.*$")
 DISCUSSED = lazy_pattern(
     r"(?i)\b(?:e\.?g\.|i\.e\.|examples?|such as|like|detect\w*|attack\w*|inject\w*|patterns?|block(?:s|ed)?|phrases?"
@@ -81,7 +81,7 @@ class SourceFile:
         self.file_path = file.path
         self.data = file.data
         self.path = sanitize(file.path)
-        # The first line that some rule has not read, since it is too far down or too much the same; 0 for none.
+        # The first line that a rule has not read, since the text is too long or too repetitive; 0 for none.
         self.unread_from = 0
         # By view; a text keeps its hash.
         self._starts: dict[str, list[int]] = {}
@@ -94,7 +94,7 @@ class SourceFile:
             return head.decode("utf-16", "replace").replace("\r\n", "\n")
         if b"\0" not in head[:8_192]:
             return head.decode("utf-8", "replace").replace("\r\n", "\n")
-        # A NUL byte makes many a program call a text binary, but neither a shell nor an agent.
+        # Many programs treat a text with a NUL byte as binary, but shells and agents do not.
         if not head.startswith(b"#!") and self._extension not in KINDS:
             return ""
         is_wide = not head[1:64:2].strip(b"\0") or not head[:64:2].strip(b"\0")
@@ -113,7 +113,7 @@ class SourceFile:
 
     @cached_property
     def _vocabulary(self) -> str:
-        """The distinct words of letters: most texts have none of those that a rule looks for."""
+        """The distinct words of letters: most texts contain none of those that a rule looks for."""
         return " ".join(set(LETTERS.findall(self.lower)))
 
     @cached_property
@@ -123,9 +123,9 @@ class SourceFile:
 
     @cached_property
     def folded(self) -> str:
-        """The text as it is meant: without invisible characters, in compatible forms, with Latin look-alikes.
+        """The normalized text: no invisible characters, compatibility forms, Latin letters for look-alikes.
 
-        Its offsets are others, its lines are the same.
+        Offsets differ from those of `text`, line numbers do not.
         """
         text = self.text.replace("\0", "")
         if ("&#" in text or "<!--" in text) and not self.is_script:
@@ -136,7 +136,7 @@ class SourceFile:
 
     @cached_property
     def commands(self) -> str:
-        """The folded text with lines that a backslash continues made one; the others keep their numbers."""
+        """The folded text with lines joined that a backslash continues; the others keep their numbers."""
         return self.folded.replace("\\\n", " \v")
 
     @cached_property
@@ -201,9 +201,9 @@ class SourceFile:
         return match.string.count("`", max(start, match.start() - 400), match.start()) % 2 == 1
 
     def discusses(self, match: "Match[str]") -> bool:
-        """Return whether the text around a command warns of it, lists it to be found, or is a test's.
+        """Return whether the text around a command warns of it, lists it as a pattern, or belongs to a test.
 
-        What a script or a configuration does is not discussed; but a line of a script may be an item of a list.
+        A command in a script or a configuration is not discussed, but a line of a script may be an item of a list.
         """
         if TEST_PATH.search(self.file_path):
             return True
@@ -266,7 +266,7 @@ class SourceFile:
             yield last
 
     def _find_limit(self, word: str) -> int:
-        """Return up to which offset the places of a word are looked at: one that occurs too often takes too long."""
+        """Return the offset up to which occurrences of a word are searched: a frequent one takes too long."""
         if self.lower.count(word) <= MAX_PLACES:
             return len(self.lower)
         at = 0

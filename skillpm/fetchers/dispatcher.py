@@ -279,13 +279,13 @@ class FetcherDispatcher:
 
     @property
     def origin_settings(self) -> Settings:
-        """The settings of the fetchers for origins: without network, if mirrors replace all of them."""
+        """The settings of the fetchers for origins: offline, if mirrors replace all origins."""
         mirrors = self.open_mirrors()
         return self.settings if mirrors is None or mirrors.allows_origin else self.settings.replace(offline=True)
 
     @property
     def is_offline(self) -> bool:
-        """Whether no origin can be asked."""
+        """Whether origins cannot be contacted."""
         return self.origin_settings.offline
 
     def _fetcher(self, kind: str) -> Fetcher:

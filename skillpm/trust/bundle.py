@@ -62,7 +62,7 @@ def _read_bundle(top: JsonNode) -> Bundle:
     envelope, material = top.require("dsseEnvelope"), top.require("verificationMaterial")
     signatures = list(envelope.require("signatures").elements())
     if len(signatures) != 1:
-        # Which of several counts would be up to each verifier.
+        # Verifiers could disagree on which of several applies.
         raise DocumentError(f"expected one signature, got {len(signatures)}", where=envelope.where)
     chain, certificate, key = (material.get(key) for key in ("x509CertificateChain", "certificate", "publicKey"))
     if sum(part is not None for part in (chain, certificate, key)) != 1:

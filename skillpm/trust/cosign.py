@@ -21,7 +21,7 @@ ALGORITHM = ec.ECDSA(hashes.SHA256())
 
 
 def write_payload(repository: str, digest: str) -> bytes:
-    """Return what is signed of a manifest; the repository is only a remark."""
+    """Return the payload to sign for a manifest; the repository is for information only."""
     critical = {
         "identity": {"docker-reference": repository},
         "image": {"docker-manifest-digest": digest},

@@ -48,7 +48,7 @@ class PublishedCopy(Value):
     fetched: float = 0.0
 
     def find_problem(self, now: float) -> str:
-        """Return why the copy does not say any more what is forbidden, as a predicate; empty if it does."""
+        """Return why the copy is no longer valid, as a predicate; empty if it is valid."""
         if not self.fetched:
             return "was never fetched"
         if now < self.fetched - MAX_CLOCK_DIFFERENCE:
@@ -74,7 +74,7 @@ class Policies(Value):
         return self.check_address(place) if place.address else iter(())
 
     def check_address(self, place: Place) -> Iterator[PolicyCheck]:
-        """Check a place. A policy with any of the three lists allows nothing that is in none of them."""
+        """Check a place. A policy with any of the three lists forbids every place that is in none of them."""
         for layer in self.layers:
             allowed = {"sources": layer.sources, "indexes": layer.indexes, "oci": layer.oci}
             if {*allowed.values()} == {None}:
@@ -172,7 +172,7 @@ class Policies(Value):
         return (0, "") if strictest is None else (strictest.reviews, strictest.locate("require.reviews"))
 
     def find_signers(self, pin: Pin) -> Iterator[TrustRule]:
-        """Yield what must be true of the signature of a skill, as far as policies say: each of these rules."""
+        """Yield the rules of policies about the signature of a skill, all of which must pass."""
         address = find_place(pin).address
         for layer in self.layers:
             for pattern, root in layer.signers.items():

@@ -1,4 +1,4 @@
-"""Which reviews are about a content, and how many people they come from."""
+"""Reviews of a content, and the number of their reviewers."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ def find_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: st
 
 
 def count_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: str = "") -> int:
-    """Return how many different people have reviewed a content. Case and spaces do not make another person."""
+    """Return the number of different reviewers of a content. Case and spaces in names are ignored."""
     found = find_reviews(reviews, name, digest, criteria)
     return len({" ".join(review.reviewer.casefold().split()) for review in found})
 

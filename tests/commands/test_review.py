@@ -50,7 +50,7 @@ def test_the_first_review_shows_all_of_a_skill(locked: CommandSandbox) -> None:
 
     assert output.startswith("pdf PDF…: all of it\nmay: run programs of its own: scripts/read.sh\n")
     assert "\n+Do it well.\n" in output
-    assert output.endswith("! if you have read it, and it is good: `skillpm review pdf --approve`\n")
+    assert output.endswith("! if you have read and approve it: `skillpm review pdf --approve`\n")
 
 
 def test_an_approval_is_recorded_by_digest(locked: CommandSandbox) -> None:
@@ -101,7 +101,7 @@ pdf NEW…: compared with PDF…, reviewed before
 +++ b/notes.md
 @@ -0,0 +1 @@
 +More.
-! if you have read it, and it is good: `skillpm review pdf --approve`
+! if you have read and approve it: `skillpm review pdf --approve`
 """)
 
 
@@ -223,7 +223,7 @@ def test_skills_that_ship_with_skillpm_need_no_review(project: CommandSandbox) -
     project.run("install", "testing", check=True)
 
     project.run("sync", "--reviewed", check=True)
-    assert project.output("review") == "! no skill is locked that could be reviewed\n"
+    assert project.output("review") == "! no locked skill needs a review\n"
 
 
 def test_a_live_link_cannot_be_reviewed(project: CommandSandbox) -> None:

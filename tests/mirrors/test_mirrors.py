@@ -526,7 +526,7 @@ def test_the_setting(first: Machine) -> None:
     )
     assert (early.code, early.error_output) == (
         2,
-        "error: SKILLPM_REPLACE: `origin` must come last\n  hint: the mirrors are asked before it\n",
+        "error: SKILLPM_REPLACE: `origin` must come last\n  hint: mirrors are tried first\n",
     )
     assert shown == f"{first.work}/mirror\norigin\n"
     assert environment == {

@@ -232,7 +232,7 @@ def test_a_command_that_changes_something_fetches_it_and_names_what_failed(
 
     server.publish("/p.toml", Response(404, {}, b""))
     assert project.output("policy", "refresh") == (
-        f"! warning: SERVER/p.toml: SERVER/p.toml does not exist (HTTP 404); the one issued {NEW} stays\n[1]\n"
+        f"! warning: SERVER/p.toml: SERVER/p.toml does not exist (HTTP 404); keeping the one issued {NEW}\n[1]\n"
     )
 
 

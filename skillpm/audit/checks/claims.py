@@ -1,4 +1,4 @@
-"""What hosts run by themselves, and what a skill says of itself against what its files do."""
+"""What hosts run automatically, and claims of a skill that its files contradict."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +37,7 @@ GREEDY = lazy_pattern(
     r"(?:task|request|message|question|conversation|prompt)s?\b"
     r"|\b(?:instead of|takes? precedence over|overrides?|supersedes?|before) (?:all|any|every) other skills?\b"
 )
-# A shell, or what starts one, as the only command that is allowed is any command, too.
+# If only a shell, or a program that starts one, is allowed, then any command is.
 ANY_COMMAND = lazy_pattern(
     r"(?i)\*|(?:bash|shell|execute|powershell)(?:\(\s*(?:\*+(?::\*+)?|(?:ba|z)?sh|env|xargs|eval|sudo)(?:(?:\s|:)\*)?\s*\))?"
 )
@@ -152,7 +152,7 @@ RULES = (
 
 
 def check_claims(tree: FileTree, files: Sequence[SourceFile]) -> Iterator[AuditFinding]:
-    """Yield what hosts run by themselves, and where the skill does other things than it says."""
+    """Yield what hosts run automatically, and where the files contradict the claims of the skill."""
     found = find_capabilities(tree, with_texts=False)
     for hook in found.hooks:
         yield _locate(files, hook.partition(": ")[2] or hook).finding(

@@ -438,7 +438,7 @@ def check_pipes(file: SourceFile) -> Iterator[AuditFinding]:
 
 
 def judge_download(match: Match[str]) -> tuple[Severity, str]:
-    """Return how grave a command is that runs what it downloads, and why: by the gravest host in it."""
+    """Return the severity of a command that runs a download, and why: by its most severe host."""
     text = match[0]
     kinds: list[HostKind | None] = [read_url(found).kind for found in URL.finditer(text)]
     if not kinds:
@@ -458,7 +458,7 @@ def _bare_host_kind(text: str) -> HostKind | None:
 
 
 def check_commands(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield the other commands that no skill should need."""
+    """Yield other commands that skills should not need."""
     for command in COMMANDS:
         for match in file.search(command.words, command.pattern):
             severity = _in_context(file, match, command.severity)
@@ -476,7 +476,7 @@ def _in_context(file: SourceFile, match: Match[str], severity: Severity) -> Seve
 
 
 def check_spelling(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield the commands that are spelt so that a search does not find them."""
+    """Yield the commands that are spelled to evade a search."""
     if file.kind in {"python", "javascript", "data", "binary"}:
         return
     for match in file.search(("/??",), GLOBBED_PATH) if file.is_script else ():

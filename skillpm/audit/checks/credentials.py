@@ -221,7 +221,7 @@ RULES = (
 
 
 class FileFacts(NamedTuple):
-    """What a script does that counts for the whole skill."""
+    """What a script does that matters for the whole skill."""
 
     file: SourceFile
     credentials: tuple[tuple[Credential, int], ...]
@@ -267,7 +267,9 @@ def check_credentials(file: SourceFile) -> Iterator[AuditFinding]:
             line = file.line_of(match)
             is_used = file.kind == "data" or (file.is_script and file.context_of(line) == "code")
             gravity = "medium" if is_used else "low"
-            yield file.finding("collector-host", gravity, line, f"{excerpt(url.host)} collects what others send")
+            yield file.finding(
+                "collector-host", gravity, line, f"{excerpt(url.host)} collects data for unknown recipients"
+            )
 
 
 def read_facts(file: SourceFile) -> FileFacts:

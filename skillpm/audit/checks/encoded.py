@@ -24,7 +24,7 @@ NUMBERS = lazy_pattern(r"(?<![\d.,])(?:\d{2,3}\s{0,9},\s{0,9}){12,5000}+\d{0,3}"
 NUMBER = lazy_pattern(r"\d+")
 PERCENT = lazy_pattern(r"(?:%[0-9a-fA-F]{2}){6,5000}")
 PRINTABLE = frozenset(range(32, 127)) | {9, 10, 13}
-# What a command or a program has, and a configuration, a picture or a token has not.
+# What commands and programs contain, but configuration, images and tokens do not.
 COMMAND = lazy_pattern(
     r"(?i)\b(?:curl|wget)\s+[-\w\"'/$]|\|\s*(?:ba|z)?sh\b|/bin/(?:ba)?sh\b|\beval\s*\(|\bexec\s*\(|\bimport\s+(?:os"
     r"|subprocess|socket|requests|base64)\b"
@@ -88,7 +88,7 @@ def unwrap(data: bytes) -> Iterator[str]:
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether decoded bytes are text: mostly, since a command may have letters of any script."""
+    """Return whether decoded bytes are mostly text: a command may have letters of any script."""
     sample = data[:200]
     return len(sample) > 8 and sum(byte in PRINTABLE for byte in sample) >= 0.95 * len(sample)  # noqa: PLR2004
 

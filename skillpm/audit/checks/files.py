@@ -1,4 +1,4 @@
-"""Files that cannot be reviewed as text: programs, archives, pickles, and what is not what its name says."""
+"""Files that cannot be reviewed as text: programs, archives, pickles, and files with misleading names."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ INNOCENT = (
     *(".woff", ".woff2", ".mp3", ".mp4", ".wav", ".yaml", ".yml", ".toml", ".html", ".css", ".xml"),
 )
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".ttf", ".woff", ".woff2", ".mp3", ".mp4", ".wav")
-# Zip files by their nature.
+# Formats that are zip files.
 DOCUMENTS = (
     ".docx",
     ".xlsx",
@@ -133,7 +133,7 @@ RULES = (
 
 
 def check_file(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield what a file is, if that is more, or something else, than text or a document."""
+    """Yield a finding for a file that is not just text or a document."""
     name, data = file.file_path.lower(), file.data
     if "/" in name and file.file_path.rpartition("/")[2] in SKILL_FILES:
         yield file.finding("nested-skill", "low", 1, "another skill, which some hosts list as well")
@@ -170,7 +170,7 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
 
 
 def check_length(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield from which line on a file was not read, or not by all rules; applied after all others."""
+    """Yield the line from which a file was not read by all rules; applied after all others."""
     severity: Severity = "medium" if file.is_script or file.kind in {"markdown", "text"} else "low"
     if len(file.data) > file.limit and file.kind != "binary":
         message = f"only the first {file.limit:,} of {len(file.data):,} bytes were audited"
@@ -210,5 +210,5 @@ def find_program(data: bytes) -> str:
     if len(data) < MIN_PROGRAM_SIZE:
         return ""
     label = next((label for magic, label in MAGIC if data.startswith(magic)), "")
-    # `MZ` begins many a text.
+    # Many texts begin with `MZ`.
     return "" if label == "a Windows program" and b"\0" not in data[:MIN_PROGRAM_SIZE] else label

@@ -20,7 +20,7 @@ BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 ESCAPE = "\x1b"
 # As many in a line carry a message: each selector behind a letter is a byte of it.
 MANY = 8
-# What a comment for people does not say: it addresses an agent, or gives it a command.
+# Comments for people do not contain this: it addresses an agent, or gives it a command.
 FOR_AGENTS = lazy_pattern(
     r"(?i)\b(?:ignore|disregard|forget|instead|secretly|silently|you must|you should|you are|assistant|agent|system"
     r"|claude|the model|llm|do not (?:tell|mention|reveal)|curl|wget|bash|base64|eval|api.?key|credential|password)\b"
@@ -108,9 +108,7 @@ def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFindi
         code = next(f"U+{ord(character):04X}" for character in characters if character in BIDI)
         return file.finding("hidden-text", "high", line, f"{code} shows this line in another order than it is read")
     if "\0" in characters:
-        return file.finding(
-            "hidden-text", "medium", line, "NUL bytes, because of which programs take this text for binary"
-        )
+        return file.finding("hidden-text", "medium", line, "NUL bytes, which make programs treat this text as binary")
     if ESCAPE in characters:
         return file.finding("hidden-text", "medium", line, "terminal escape sequences, which can hide text")
     if C1_CONTROLS.fullmatch(characters[0]):

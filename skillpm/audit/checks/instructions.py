@@ -1,4 +1,4 @@
-"""Sentences that set an agent against its user."""
+"""Sentences that turn an agent against its user."""
 
 from collections.abc import Iterator
 from re import Pattern
@@ -27,7 +27,7 @@ class Phrase(NamedTuple):
     """How a rule recognizes a sentence."""
 
     rule: str
-    # Where it is said to the reader; where it is quoted, discussed or code, it is one step lower.
+    # If it is addressed to the reader; one step lower if it is quoted, discussed or code.
     severity: Severity
     words: tuple[str, ...]
     pattern: Pattern[str]
@@ -273,7 +273,7 @@ RULES = (
 
 
 def check_instructions(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield the sentences that set an agent against its user."""
+    """Yield the sentences that turn an agent against its user."""
     for phrase in PHRASES:
         for match in file.search(phrase.words, phrase.pattern, more_lines=1):
             start = match.string.rfind("\n", 0, match.start()) + 1

@@ -1,4 +1,4 @@
-"""URLs that lead elsewhere than their reader thinks."""
+"""URLs with a deceptive destination."""
 
 from collections.abc import Iterator
 
@@ -53,7 +53,7 @@ RULES = (
 
 
 def check_links(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield the URLs of a file that lead elsewhere than they seem to."""
+    """Yield the URLs of a file with a deceptive destination."""
     for match, url in file.urls:
         line = file.line_of(match)
         is_code = file.context_of(line) == "code" or file.kind == "data"
@@ -81,7 +81,7 @@ def _describe_deception(url: Url) -> str:
         latin = url.host.translate(LOOKALIKES)
         if "xn--" in url.host:
             return f"{excerpt(url.host)} is a name in other letters"
-        return f"`{latin}` is spelt with letters that look Latin"
+        return f"`{latin}` is spelled with look-alike letters"
     name, _, password = url.user.partition(":")
     if "." in name and not password and "$" not in name and "{" not in name:
         return f"{excerpt(url.text)} leads to {excerpt(url.host)}, not to {excerpt(name)}"

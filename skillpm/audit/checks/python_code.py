@@ -111,7 +111,7 @@ def check_python(file: SourceFile) -> Iterator[AuditFinding]:
     elif file.kind == "python" and len(file.text) <= MAX_SOURCE:
         yield from _check_source(file, file.text.replace("\0", ""), 0)
     elif file.kind == "python" and len(file.text) <= MAX_TEXT_SIZE:
-        message = f"of a module, only {MAX_SOURCE:,} characters are parsed, and this one has {len(file.text):,}"
+        message = f"only modules of up to {MAX_SOURCE:,} characters are parsed; this one has {len(file.text):,}"
         yield file.finding("not-audited", "medium", 1, message)
 
 
@@ -148,11 +148,11 @@ class _Reader:
                 text = self.fold(node)
                 if text is not None and COMMAND.search(text) and not self._is_written(text):
                     reported.add(node.lineno)
-                    message = f"this code puts together {excerpt(text, 120)}"
+                    message = f"this code assembles {excerpt(text, 120)}"
                     yield self.file.finding("obfuscated-code", "high", node.lineno, message)
 
     def _is_written(self, text: str) -> bool:
-        """Return whether the source has this text as it is, line by line: a long message in pieces hides nothing."""
+        """Return whether the source contains this text line by line: a long message in pieces hides nothing."""
         return all(match[0].lower() in self.file.lower for match in COMMAND.finditer(text))
 
     def _bind(self, node: ast.stmt | ast.expr) -> None:

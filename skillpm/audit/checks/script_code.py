@@ -27,7 +27,7 @@ REMOTE_EVAL = lazy_pattern(
 
 
 def check_script(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield a finding for each way in which code keeps its reader from seeing what it runs."""
+    """Yield a finding for each way in which code hides what it runs."""
     if not file.is_script and file.kind not in {"markdown", "text"}:
         return
     renamed = list(file.search(("_0x",), RENAMED))

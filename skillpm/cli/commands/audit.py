@@ -51,13 +51,13 @@ Examples:
     type=click.Choice(SEVERITIES),
     default="low",
     metavar="LEVEL",
-    help="Show findings of this severity or graver: high, medium, low [default: low].",
+    help="Show findings of this severity or higher: high, medium, low [default: low].",
 )
 @click.option(
     "--fail-on",
     type=click.Choice([*SEVERITIES, NEVER]),
     metavar="LEVEL",
-    help="Exit with 1 for findings of this severity or graver, or never [default: what the settings block].",
+    help="Exit with 1 for findings of this severity or higher, or never [default: what the settings block].",
 )
 @click.option("--explain", "rule", metavar="RULE", help="Explain a rule instead: why, what to do, and examples.")
 @click.option("--list-rules", is_flag=True, help="List all rules instead.")

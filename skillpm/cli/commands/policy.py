@@ -60,7 +60,7 @@ def check_command(call: Invocation, names: tuple[str, ...]) -> int:
             verdict = check.problem or "passes"
             call.console.print_wrapped(f"  {check.rule}: {verdict} ({sanitize(check.where, 300)})", indent=4, **color)
     if not policies:
-        call.console.print_message("there is no policy here; `skillpm policy show` lists where one may be")
+        call.console.print_message("no policy applies here; `skillpm policy show` lists where policies can be")
     else:
         complying = len(skills) - len(forbidden)
         verb = "complies" if 1 in {complying, len(skills)} else "comply"
@@ -116,11 +116,11 @@ def refresh_command(call: Invocation) -> int:
             state = "fetched" if result.is_changed else "unchanged"
             call.console.print_message(f"{state}: {sanitize(result.url)}, issued {result.issued}")
         else:
-            state = f"the one issued {result.issued} stays" if result.issued else "there is no older one"
+            state = f"keeping the one issued {result.issued}" if result.issued else "there is no older copy"
             where = f" ({sanitize(result.error.where, 300)})" if result.error.where else ""
             call.console.warn(f"{sanitize(result.url)}: {result.error.message}{where}; {state}")
     if not results:
-        call.console.print_message("no policy here has a table [fetch]")
+        call.console.print_message("no policy that applies here has a table [fetch]")
     return 1 if failed else 0
 
 

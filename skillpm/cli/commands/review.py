@@ -84,7 +84,7 @@ def _print_list(call: Invocation, *, as_check: bool) -> int:
         )
     reviewed = len(found.skills) - len(found.unreviewed)
     if not found.skills:
-        console.print_message("no skill is locked that could be reviewed")
+        console.print_message("no locked skill needs a review")
     elif found.unreviewed:
         count = f"{len(found.unreviewed)} of {pluralize(len(found.skills), 'locked skill')}"
         console.print_message(f"{count} not reviewed; `{call.scope.command('review', 'NAME')}` shows what to read")
@@ -131,7 +131,7 @@ def _print_subject(call: Invocation, subject: ReviewSubject) -> None:
         console.print_message(f"reviewed by {review.reviewer} on {review.date} as {review.criteria}")
     digest = ("--digest", subject.digest[:19]) if call.flags["digest"] else ()
     command = call.scope.command("review", subject.name, *digest, "--approve")
-    console.print_message(f"if you have read it, and it is good: `{command}`")
+    console.print_message(f"if you have read and approve it: `{command}`")
 
 
 def _approve(call: Invocation, subject: ReviewSubject) -> None:

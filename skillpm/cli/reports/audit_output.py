@@ -37,12 +37,12 @@ def print_text(console: Console, skills: Sequence[AuditedSkill], lowest: Severit
 
 
 def _begin_line(path: str) -> str:
-    """Return a path that no CI host takes for a command: `::stop-commands::x` is a name that a folder can have."""
+    """Return a path that no CI host interprets as a command: a folder can be named `::stop-commands::x`."""
     return f"./{path}" if path.startswith((":", "#")) else path
 
 
 def summarize(skills: Sequence[AuditedSkill]) -> str:
-    """Return the numbers of an audit in a line."""
+    """Return the summary line of an audit."""
     having = sum(bool(skill.findings) for skill in skills)
     counts = Counter(finding.severity for skill in skills for finding in skill.findings)
     total = pluralize(len(skills), "skill")
@@ -116,7 +116,7 @@ def _escape_property(text: str) -> str:
 
 
 def render_markdown(skills: Sequence[AuditedSkill], lowest: Severity) -> Iterator[str]:
-    """Yield the lines of a comment: a summary, and a table of the findings, the gravest first."""
+    """Yield the lines of a comment: a summary, and a table of the findings, the most severe first."""
     yield f"### Audit: {summarize(skills)}\n"
     for skill in skills:
         yield from (f"- ⚠️ {code(skill.name)}: {code(problem, 500)}" for problem in skill.problems)

@@ -1,1 +1,1 @@
-"""Take the content of locked skills from mirrors."""
+"""Fetch the content of locked skills from mirrors."""

@@ -21,7 +21,7 @@ from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
 FORMAT = 1
 MARKER = "mirror.json"
 FOLDER = "skills"
-# What comes after the mirrors: the sources that the lockfile names.
+# The last entry of `replace`: the sources that the lockfile names.
 ORIGIN = "origin"
 ARTIFACT_TYPE = "application/vnd.skillpm.mirror.v1"
 EMPTY_CONFIG = b"{}"  # OCI image specification 1.1, "Guidance for an Empty Descriptor"
@@ -44,7 +44,7 @@ class MirrorAddress(Value):
 
 
 class Replacement(Value):
-    """The setting `replace`: mirrors in the order in which they are asked, and whether origins come after them."""
+    """The setting `replace`: mirrors in the order of requests, and whether origins come after them."""
 
     mirrors: tuple[MirrorAddress, ...] = ()
     allows_origin: bool = True
@@ -67,7 +67,7 @@ def read_mirror_address(node: JsonNode) -> MirrorAddress:
     """Parse the address of a mirror. Raises `DocumentError`."""
     text = node.path()
     if text == ORIGIN:
-        raise DocumentError(f"`{ORIGIN}` must come last", where=node.where, hint="the mirrors are asked before it")
+        raise DocumentError(f"`{ORIGIN}` must come last", where=node.where, hint="mirrors are tried first")
     if "," in text:  # the variable separates mirrors with commas
         hint = "`config set replace` takes several mirrors with spaces between them"
         raise DocumentError(f"invalid address of a mirror: `{sanitize(text, 120)}`", where=node.where, hint=hint)

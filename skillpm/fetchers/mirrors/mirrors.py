@@ -26,7 +26,7 @@ REPAIR_HINT = "nothing was installed; `skillpm mirror` with this mirror repairs 
 
 
 class Mirrors:
-    """The mirrors of a command, in the order in which they are asked."""
+    """The mirrors of a command, in the order of requests."""
 
     def __init__(self, replacement: Replacement, settings: Settings, store: Store, reporter: Reporter) -> None:
         self.replacement = replacement
@@ -36,7 +36,7 @@ class Mirrors:
 
     @property
     def allows_origin(self) -> bool:
-        """Whether what no mirror has may come from its origin."""
+        """Whether a skill that no mirror has may come from its origin."""
         return self.replacement.allows_origin
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> tuple[dict[SkillName, LockedSkill], list[str]]:
@@ -66,11 +66,11 @@ class Mirrors:
         return others, [f"{name} ({describe_addresses(unreachable)})" for name in missing]
 
     def explain(self, error: OfflineError) -> NotMirroredError:
-        """Return the error for what only an origin knows."""
+        """Return the error for a request that only an origin can answer."""
         return NotMirroredError(error.missing, describe_addresses(self.replacement.mirrors), skills=error.skills)
 
     def _has(self, name: SkillName, skill: LockedSkill) -> bool:
-        """Return whether content is stored that one of the mirrors had under this entry of the lockfile."""
+        """Return whether the store has content from one of the mirrors for this entry of the lockfile."""
         if skill.digest is None or not self.store.has(skill.digest, variant_of(skill.pin)):
             return False
         return any(self._proofs(address).has(name, skill) for address in self.replacement.mirrors)

@@ -29,7 +29,7 @@ class MirrorReader(Protocol):
         """Return the archive of a skill; None if the mirror does not have it. Raises `FetchError` for no mirror."""
 
     def interrupt(self) -> None:
-        """End the requests that are under way."""
+        """End running requests."""
 
 
 class FolderReader:
@@ -138,7 +138,7 @@ class FileReader:
 
 
 class WebReader:
-    """The folder of a mirror on a web server: one request a skill."""
+    """The folder of a mirror on a web server: one request per skill."""
 
     def __init__(self, url: str, client: HttpClient, limit: int) -> None:
         self.url = url
@@ -154,7 +154,7 @@ class WebReader:
             return None
 
     def interrupt(self) -> None:
-        """End the requests that are under way."""
+        """End running requests."""
         self.client.stop_event.set()
 
     def _check(self) -> None:
@@ -166,7 +166,7 @@ class WebReader:
 
 
 class OciReader:
-    """A mirror in a repository of an OCI registry: a manifest and a blob a skill."""
+    """A mirror in a repository of an OCI registry: a manifest and a blob per skill."""
 
     def __init__(self, repository: str, registries: OciRegistries) -> None:
         self.repository = repository
@@ -183,7 +183,7 @@ class OciReader:
         return self.registries.fetch_blob(self.repository, document.layer)
 
     def interrupt(self) -> None:
-        """End the requests that are under way."""
+        """End running requests."""
         self.registries.http.stop_event.set()
 
 

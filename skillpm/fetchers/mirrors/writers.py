@@ -1,4 +1,4 @@
-"""Write mirrors: into a folder, a `.tar` or an OCI repository. An archive is there completely, or not at all."""
+"""Write mirrors: to a folder, a `.tar` or an OCI repository. An archive is either complete or missing."""
 
 import heapq
 import io
@@ -138,7 +138,7 @@ class OciWriter:
         return OciReader(self.repository, self.registries)
 
     def write(self, archives: Archives) -> None:
-        """Push archives that are not there."""
+        """Push missing archives."""
         uploader, has_config = Uploader(self.registries), False
         for key, data in archives:
             for blob in (data,) if has_config else (EMPTY_CONFIG, data):
@@ -148,7 +148,7 @@ class OciWriter:
 
 
 def open_writer(address: MirrorAddress, settings: Settings, reporter: Reporter) -> MirrorWriter:
-    """Return the writer of a destination, which is not one on a web server."""
+    """Return the writer of a destination: a folder, a `.tar` or an OCI repository."""
     match address.kind:
         case "folder":
             return FolderWriter(local_path(address, settings), settings)

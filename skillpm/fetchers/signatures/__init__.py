@@ -1,1 +1,1 @@
-"""Signatures that are beside the content of a skill: in git, and in an OCI registry."""
+"""Signatures outside the content of a skill: in git, and in an OCI registry."""

@@ -7,7 +7,7 @@ from skillpm.core.names import is_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import EMPTY_MAPPING, Value
 
-# All rules of the audit. `widens` compares two versions, and is only meant where it is named.
+# All rules of the audit. `widens` compares two versions, and is not included: it must be named.
 ALL_RULES, WIDENS = "*", "widens"
 # In the command of a scanner: the folder of the skill, and a file for its SARIF if it does not print it.
 PATH, OUTPUT = "{path}", "{output}"
@@ -56,7 +56,7 @@ class AuditSettings(Value):
 
     block: tuple[str, ...] = ("high",)
     warn: tuple[str, ...] = ("high", "medium")
-    # What policies block, which neither an exception nor an option lifts. It is in `block`, too.
+    # What policies block, regardless of exceptions and options. It is in `block`, too.
     required: tuple[str, ...] = ()
     # Whose exceptions and reviews apply: of all projects, of none, or of those in these folders. In a checkout they may
     # come from an attacker who wants a skill installed.
@@ -109,7 +109,7 @@ def read_rules(node: JsonNode) -> tuple[str, ...]:
 
 
 def read_exceptions(node: JsonNode | None, *, is_own: bool = False) -> tuple[AuditException, ...]:
-    """Read `[[audit.allow]]`: all but `until` is required, since an exception without a reason is soon a mystery.
+    """Read `[[audit.allow]]`: all but `until` is required, since later readers need the reason for an exception.
 
     The user's `own` ones may have `*` as the digest, for a skill that they write themselves.
     """

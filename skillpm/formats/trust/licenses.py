@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-# Nested deeper, an expression could exhaust the stack.
+# Deeper nesting could exhaust the stack.
 MAX_LENGTH = 300
 TOKEN = re.compile(r"[()]|[^\s()]+")
 

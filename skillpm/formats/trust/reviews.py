@@ -36,7 +36,7 @@ class Review(Value):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What orders reviews, and what only one review has."""
+        """The sort key of a review, which is unique."""
         return (self.skill, self.digest, self.reviewer, self.criteria)
 
 
@@ -120,7 +120,7 @@ def _read_review(node: JsonNode) -> Review:
 
 
 def read_line(node: JsonNode, limit: int) -> str:
-    """Return a text of one line: a file of reviews is read by people, who must see all of it."""
+    """Return a text of one line: people who read a file of reviews must see all of it."""
     text = node.text()
     is_plain = text.strip() and len(text) <= limit and not HIDDEN.search(text)
     return text if is_plain else node.raise_expected(f"a line of text without hidden characters, at most {limit}")

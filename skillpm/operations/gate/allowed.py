@@ -1,4 +1,4 @@
-"""Rules that the user has allowed for a content with `--allow`, so that what was installed can be loaded."""
+"""Rules that the user has allowed for a content with `--allow`, so that the installed skill can be loaded."""
 
 import os
 from contextlib import suppress
@@ -6,7 +6,7 @@ from contextlib import suppress
 from skillpm.cachedir import read_bound_file, record_use, write_bound_file
 from skillpm.core.digest import Digest, content_hash
 
-# Of the cache: beside what the audit found.
+# In the cache, next to the findings of the audit.
 BUCKET = "verdicts"
 MAX_SIZE = 100_000
 

@@ -1,8 +1,8 @@
-"""Check what is loaded: the folder of a skill, as it is now, under the same rules as new content.
+"""Check the folder of a skill before it is loaded, by the same rules as new content.
 
-What was installed here has passed the gate, but a skills directory has other skills: written by hand, edited, or
-committed to a repository, with a receipt that says they were installed. So each is audited before it is first loaded.
-What has passed is remembered with the stats of its files and of the settings: an unchanged skill costs one `stat` a
+Installed skills have passed the gate, but a skills directory has other skills: local ones, edited ones, or ones
+committed to a repository with a forged receipt. So each is audited before it is first loaded.
+The result is cached with the stats of its files and of the settings: an unchanged skill costs one `stat` per
 file. Stats have inode and ctime, which neither git nor an archive can carry to another machine.
 """
 
@@ -37,7 +37,7 @@ class LoadGate:
     def __init__(self, scope: Scope, settings: Settings, documents: Sequence[str]) -> None:
         self._scope = scope
         self._settings = settings
-        # The files whose settings decide, besides config.toml.
+        # The files with settings that apply, besides config.toml.
         self._documents = documents
         self._passed: dict[str, str] = {}
 

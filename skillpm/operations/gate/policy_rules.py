@@ -1,4 +1,4 @@
-"""The rules of policies for the content of skills: what the place of a skill decides was checked before fetching."""
+"""The rules of policies for the content of skills; rules about places were checked before fetching."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -66,7 +66,7 @@ def _find_signature_problem(rule: TrustRule, skill: IncomingSkill, settings: Set
         anchors = load_anchors(settings, [_as_key_rule(rule)])
         from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
 
-        # Certificates expire, but not what was locked while they were valid.
+        # Content that was locked while its certificate was valid stays valid.
         at = None if skill.locked.signer else datetime.fromtimestamp(settings.now, UTC)
         verify_skill(skill.tree, anchors, at)
     except SignatureError as error:

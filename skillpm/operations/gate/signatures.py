@@ -1,4 +1,4 @@
-"""Signatures at the gate: who must have signed a skill, and whether its files are those that were signed."""
+"""Signatures in the gate: required signers, and whether the files are the signed ones."""
 
 from collections.abc import Iterator, Mapping
 

@@ -10,7 +10,7 @@ from skillpm.formats.pin import GitPin, OciPin
 
 
 def report_moved_tags(before: Lockfile, after: Lockfile, reporter: Reporter) -> None:
-    """Warn about each tag that points at something else than is locked, and about each signer that changed."""
+    """Warn about each tag that no longer points at the locked object, and each changed signer."""
     for name, message in (*find_moved_tags(before, after).items(), *find_changed_signers(before, after).items()):
         reporter.warn(f"{name}: {message}")
 
@@ -30,7 +30,7 @@ def find_moved_tags(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
 
 
 def find_changed_signers(before: Lockfile, after: Lockfile) -> dict[SkillName, str]:
-    """Return a message for each skill with another signer than is locked, or with none any more."""
+    """Return a message for each skill whose signer differs from the locked one, or is missing."""
     old = {name: skill.signer for name, skill in before.skills.items() if skill.signer}
     return {
         name: describe_signers(old[name], skill.signer)
@@ -40,7 +40,7 @@ def find_changed_signers(before: Lockfile, after: Lockfile) -> dict[SkillName, s
 
 
 def describe_signers(old: str, new: str) -> str:
-    """Return that the signer changed, or that there is none any more."""
+    """Return the message for a changed or a missing signer."""
     if new:
         return "its signer changed {} → {}".format(*shorten_distinct_digests(old, new))
     return f"it has no trusted signature any more; {shorten_digest(old)} signed it before"

@@ -184,7 +184,7 @@ def _verify_signature(
 
 
 def read_installed(folder: str, installed: InstalledSkill) -> FileTree:
-    """Return the files of an installed skill, which were just found to be those of the receipt."""
+    """Return the files of an installed skill, which have just been verified against the receipt."""
     entries = [
         SourceEntry(path=path, data=read_regular_file(os.path.join(folder, path))).as_file(path)
         for path in sorted(installed.files, key=str.encode)

@@ -1,1 +1,1 @@
-"""What is made of skills in OCI registries, beside installing them."""
+"""Commands on skills in OCI registries other than installing them."""

@@ -132,7 +132,7 @@ def _check(
 ) -> Iterator[PolicyCheck]:
     tree = _read_installed(scope, context, name)
     if skill is not None and tree is not None:
-        # What is on disk decides, and not what the lockfile says of it.
+        # The files on disk are checked, not what the lockfile says about them.
         incoming = IncomingSkill(name=name, locked=skill.replace(digest=tree.digest), tree=tree)
         yield from check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted)
     elif skill is not None:
@@ -143,7 +143,7 @@ def _check(
 
 
 def check_local_skill(policies: Policies, name: SkillName, tree: FileTree) -> Iterator[PolicyCheck]:
-    """Check a skill that skillpm did not install: nothing is known of where it comes from."""
+    """Check a skill that skillpm did not install: its source is unknown."""
     from skillpm.operations.gate.policy_rules import describe_content  # noqa: PLC0415
 
     declared, content = describe_content(tree)
@@ -159,7 +159,7 @@ def _read_installed(scope: Scope, context: Context, name: SkillName) -> FileTree
 
 
 def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -> CheckedSkill:
-    """Fetch what a SPEC means, and check it."""
+    """Fetch the skills of a SPEC, and check them."""
     try:
         (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
         locked = resolve_apart(scope, context, [requirement])[requirement.name]

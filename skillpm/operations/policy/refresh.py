@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 MAX_SIGNATURE_SIZE = 1_000
 # A command that only happens to be the first one after the interval does not wait longer for the server.
 MAX_WAIT = 20.0
-# Between two looks of a server at its policies, in seconds.
+# The interval in which a server checks its policies, in seconds.
 MAX_PAUSE = 60.0
 
 
 class RefreshedPolicy(Value):
-    """A published policy, and what came of refreshing it."""
+    """A published policy, and the result of refreshing it."""
 
     url: str
     # When the copy that applies was issued; empty if there is none.
@@ -73,7 +73,7 @@ def refresh_due_policies(scope: Scope, context: Context) -> None:
     context.is_policy_refreshed = True
     for result in refresh_policies(scope, context, only_due=True):
         if result.error is not None:
-            applies = f"the one issued {result.issued} applies" if result.issued else "there is no older one"
+            applies = f"the one issued {result.issued} applies" if result.issued else "there is no older copy"
             message = f"the policy {sanitize(result.url)} could not be refreshed, {applies}: {result.error.message}"
             context.reporter.warn(message)
 
@@ -129,7 +129,7 @@ def _download(client: "HttpClient", url: str) -> Sequence[bytes]:
 
 
 def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
-    """Refuse an older policy, which an attacker may replay, and one of the future, which would keep others out."""
+    """Refuse an older policy, which an attacker may replay, and a future one, which would block later ones."""
     from datetime import UTC, datetime  # noqa: PLC0415  (few commands fetch a policy)
 
     issued, where = new.policy.issued, new.policy.locate("issued")
@@ -171,7 +171,7 @@ def _refresh_forever(scope: Scope, settings: Settings) -> None:
 
 
 def _find_interval(scope: Scope, settings: Settings) -> float:
-    """Return after how many seconds to look again."""
+    """Return the number of seconds until the next check."""
     try:
         policies = read_policies((scope, user_scope(settings)), settings)
     except SkillpmError:

@@ -27,7 +27,7 @@ from skillpm.settings import Settings
 
 
 class Approval(Value):
-    """What the user says of the content that they have read."""
+    """What the user states about the content that they have read."""
 
     criteria: str = SAFE_TO_RUN
     notes: str = ""

@@ -41,7 +41,7 @@ class ScopeReviews(Value):
 
     @property
     def all(self) -> tuple[Review, ...]:
-        """Also those of a project that is not trusted: they say what people have read, and decide nothing."""
+        """All reviews, including those of an untrusted project, which are only shown."""
         return tuple(dict.fromkeys((*self.own.reviews, *self.project.reviews, *self.imported)))
 
 

@@ -55,7 +55,7 @@ class ReviewSubject(Value):
     reviews: tuple[Review, ...]
     # The content that it is compared with; empty for none.
     base: str
-    # What the reader must know of the base.
+    # A note about the base for the reader.
     note: str
     files: tuple[FileDiff, ...]
     # What it may do that the base could not; without a base, all of it.
@@ -63,7 +63,7 @@ class ReviewSubject(Value):
 
 
 def needs_review(locked: LockedSkill) -> bool:
-    """Return whether a locked skill has content of others: not if it ships with skillpm."""
+    """Return whether a locked skill needs a review: not if it ships with skillpm."""
     return not isinstance(locked.pin, BundledPin)
 
 

@@ -1,1 +1,1 @@
-"""Signatures: who made them, and how skills are signed."""
+"""Verify who signed skills, and sign them."""

@@ -1,4 +1,4 @@
-"""Signatures without keys: sigstore's certificates for an identity, verified offline with a trust root in a file.
+"""Keyless signatures: sigstore's certificates for an identity, verified offline with a trust root in a file.
 
 All of it is checked by the `sigstore` library, which the extra `[sigstore]` installs: the certificate and its
 transparency logs, the time, and the entry in the log of signatures.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SignatureCheck(Value):
-    """What the signature of a skill is worth: its signer, or why there is none that is trusted."""
+    """The result of verifying a skill: its signer, or why it has no trusted one."""
 
     signer: str = ""
     # The subject of the certificate; empty for a plain key.
@@ -122,7 +122,7 @@ def _find_methods(
         def verify_files() -> tuple[str, str]:
             from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
 
-            # Certificates expire, but not what was locked while they were valid.
+            # Content that was locked while its certificate was valid stays valid.
             at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
             signer = verify_skill(tree, anchors, at)
             return signer.fingerprint, signer.name
