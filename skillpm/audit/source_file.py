@@ -15,7 +15,7 @@ from skillpm.core.file_tree import TreeFile
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, one_line, sanitize
 
-# Of a text, and of all texts of a skill, in bytes: more is not read by the rules, which is a finding of its own.
+# Per text, and for all texts of a skill, in bytes: the rules do not read more, which is a separate finding.
 MAX_TEXT_SIZE = 1_000_000
 MAX_ALL_TEXTS = 10_000_000
 Kind = Literal["markdown", "shell", "python", "javascript", "powershell", "script", "data", "text", "binary"]

@@ -81,7 +81,7 @@ class _Release(Value):
     tags: tuple[str, ...]
     artifact: Artifact
     annotations: Mapping[str, str]
-    # Those that do not lead to the artifact yet.
+    # Those that do not point at the artifact yet.
     new_tags: tuple[str, ...] = ()
 
     @property

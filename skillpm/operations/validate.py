@@ -203,7 +203,7 @@ def _repair_file(path: str, *, to_yaml: bool, fsync: bool) -> tuple[str, tuple[F
         fixed = fix(converted.data, name)
         fixes = [*converted.fixes, *fixed.fixes]
         if fixes:
-            # Safe to follow: `check_edit_target` refused links that lead out of the skill.
+            # Safe to follow: `check_edit_target` refused links to outside of the skill.
             write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow_links=True)
         if os.path.basename(path) != SKILL_FILE:
             old, path = path, os.path.join(folder, SKILL_FILE)

@@ -104,7 +104,7 @@ class Requirement:
 
     @property
     def requirer(self) -> str:
-        """Who requires it, with the verb, for messages, if it is a manifest's."""
+        """The subject and verb for messages about a requirement of a manifest."""
         return "you require" if self.is_new else f"{self.manifest} requires"
 
     @property

@@ -143,7 +143,7 @@ def _verify_certificates(
 
 
 def _has_chain(anchors: Anchors, signer: x509.Certificate, others: Sequence[x509.Certificate], at: datetime) -> bool:
-    """Return whether a chain of certificates that are valid at a time leads from the signer to a trusted root."""
+    """Return whether a chain of certificates, valid at a given time, connects the signer to a trusted root."""
     if not anchors.roots:
         return False
     # RFC 5280, not the rules for web sites: no names of servers, and a CA may lack what browsers demand.

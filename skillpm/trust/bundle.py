@@ -12,7 +12,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SignatureError
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
-# An honest one of 5,000 files has 1.5 MB.
+# A bundle for 5,000 files has 1.5 MB.
 MAX_BUNDLE_SIZE = 4_000_000
 MAX_CERTIFICATES = 10
 

@@ -21,7 +21,7 @@ from skillpm.requirements.source import (
     UrlSource,
 )
 
-# What a server may decode to `.`, `/`, `\\` or `%`: such a path may lead elsewhere than it seems to.
+# What a server may decode to `.`, `/`, `\\` or `%`: such a path may refer to another place.
 ENCODED = ("%2e", "%2f", "%5c", "%25")
 
 

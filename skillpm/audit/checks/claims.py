@@ -23,7 +23,7 @@ OFFLINE = lazy_pattern(
 READ_ONLY = lazy_pattern(
     r"(?i)\bread[- ]only\b|\b(?:never|does(?:n't| not)) (?:writes?|modif(?:y|ies)|changes?|edits?|deletes?)\b"
 )
-# Not of a report: changes of what is there.
+# Changes of existing files, not the writing of a report.
 WRITES = lazy_pattern(
     r"\bos\.(?:remove|unlink|rmdir)\(|\bshutil\.(?:rmtree|move)\(|\.unlink\(|\bfs\.(?:unlink|rm|rmdir)(?:Sync)?\("
     r"|^\s*(?:sudo\s+)?rm\s+-"

@@ -10,7 +10,7 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN, sanitize
 
 TAG_TEXT = lazy_pattern("[\U000e0020-\U000e007f]+")
-# The flags of England, Scotland and Wales are spelt with tag letters (https://unicode.org/reports/tr51/#valid-emoji-tag-sequences).
+# The flags of England, Scotland and Wales use tag letters (https://unicode.org/reports/tr51/#valid-emoji-tag-sequences).
 FLAGS = lazy_pattern(
     "\U0001f3f4\U000e0067\U000e0062"
     "(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"

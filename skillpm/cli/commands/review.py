@@ -58,7 +58,7 @@ def command(call: Invocation, name: str, approves: bool, url: str | None, as_che
 
 
 def _check_options(call: Invocation, name: str, *, approves: bool, url: str | None) -> None:
-    """Raise `UsageError` for options that do not fit together."""
+    """Raise `UsageError` for conflicting options."""
     flags = call.flags
     for option in ("criteria", "notes", "reviewer"):
         if flags[option] is not None and not approves:

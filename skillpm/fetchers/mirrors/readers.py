@@ -188,7 +188,7 @@ class OciReader:
 
 
 def open_reader(address: MirrorAddress, settings: Settings, reporter: Reporter) -> MirrorReader:
-    """Return the reader of a mirror that the user named. Only its server is contacted, and where it redirects to."""
+    """Return the reader of a mirror that the user named. Only its server and redirect targets are contacted."""
     limit, destinations = settings.limits.download, Destinations()
     match address.kind:
         case "folder":

@@ -1,4 +1,4 @@
-"""`skills.reviews.json`: who has read which content of which skill (docs/formats.md, "skills.reviews.json").
+"""`skills.reviews.json`: the reviews of the contents of skills (docs/formats.md, "skills.reviews.json").
 
 The digest says which bytes were read, so a review applies wherever they come from. One review is one line of the file:
 two people who review different skills change different lines.

@@ -1,4 +1,4 @@
-"""`[[trust]]` of config.toml: who must have signed the skills of a source (docs/guides/signing.md)."""
+"""`[[trust]]` of config.toml: the trusted signers of each source (docs/guides/signing.md)."""
 
 import fnmatch
 import re
@@ -25,7 +25,7 @@ class TrustRule(Value):
     keys: tuple[str, ...] = ()
     # The signers of git tags and commits, in the format of `ssh-keygen`.
     allowed_signers: str = ""
-    # An identity of sigstore: an address, or the URL of a workflow; who vouches for it; and the trust root.
+    # An identity of sigstore: an email address, or the URL of a workflow; its issuer; and the trust root.
     identity: str = ""
     issuer: str = ""
     trusted_root: str = ""

@@ -88,7 +88,7 @@ def _private_copy(name: str, tree: FileTree, cache_dir: str) -> Iterator[str]:
 
 
 def _run(command: list[str], folder: str, environ: Mapping[str, str], timeout: int) -> _Answer:
-    """Run a command in a process group of its own; end the group when it takes too long or prints too much."""
+    """Run a command in its own process group; kill the group if it takes too long or prints too much."""
     try:
         process = subprocess.Popen(
             command,

@@ -168,7 +168,7 @@ def _verify_signature(
     locked: Mapping[SkillName, LockedSkill],
     receipt: Receipt,
 ) -> VerifiedSkill:
-    """Check the signature of a skill again, where config.toml says who must have signed it, or the lockfile who did."""
+    """Verify a signature again, if config.toml has trusted signers for its source or the lockfile names a signer."""
     if skill.state != "ok" or skill.name not in receipt.skills:
         return skill
     entry, settings = locked[skill.name], fetchers.settings

@@ -259,7 +259,7 @@ def plan_install(
 def _find_blocked(
     scope: Scope, settings: Settings, names: AbstractSet[SkillName], lockfile: Lockfile, listed: BuildResult
 ) -> dict[SkillName, str]:
-    """Return a warning for each skill that a policy blocks: it stays on disk, but no agent gets it."""
+    """Return a warning for each skill that a policy blocks: it stays on disk, but is not served to agents."""
     policies, warnings = load_scope_policies(scope, settings), dict[SkillName, str]()
     if policies is None:
         return warnings

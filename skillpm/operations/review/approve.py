@@ -1,4 +1,4 @@
-"""`review --approve` and `--import`: record who has read what."""
+"""`review --approve` and `--import`: record reviews."""
 
 import os
 from datetime import UTC, datetime

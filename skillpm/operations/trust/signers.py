@@ -1,4 +1,4 @@
-"""Who signed a skill: verified against the rules of config.toml, and recorded in the lockfile."""
+"""Verify the signer of a skill against config.toml, and record it in the lockfile."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
