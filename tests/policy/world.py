@@ -1,9 +1,11 @@
 """One skill from every kind of source, and the places where a policy may be."""
 
+import gc
 import json
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,13 +147,15 @@ class Buyer:
 
     def install(self, *specs: str) -> str:
         """Install SPECs in this process; return the names of installed skills, or the whole error."""
-        settings = self.settings
-        with working_directory(self.project):
-            try:
-                install(find_scope(settings), Context(settings=settings), InstallRequest(specs=specs), ChangeOptions())
-            except SkillpmError as error:
-                return format_error(error)
-            return ", ".join(self.installed)
+        with working_directory(self.project), closed_connections():
+            return self._install(self.settings, specs)
+
+    def _install(self, settings: Settings, specs: tuple[str, ...]) -> str:
+        try:
+            install(find_scope(settings), Context(settings=settings), InstallRequest(specs=specs), ChangeOptions())
+        except SkillpmError as error:
+            return format_error(error)
+        return ", ".join(self.installed)
 
     @property
     def installed(self) -> Sequence[str]:
@@ -168,6 +172,15 @@ def format_error(error: SkillpmError) -> str:
     """Return code, message, place and hint, as the command line prints them."""
     lines = [f"{error.code}: {error.message}", f"  where: {error.where}", f"  hint: {error.hint}"]
     return "\n".join(line for line in lines if not line.endswith(": "))
+
+
+@contextmanager
+def closed_connections() -> Iterator[None]:
+    """Close the connections of a command, which end with its process otherwise; a later test would be blamed."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @contextmanager
