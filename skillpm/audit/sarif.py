@@ -77,7 +77,7 @@ def _describe_result(row: Located, number: int, seen: Counter[str]) -> dict[str,
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": quote(row.path), "uriBaseId": "%SRCROOT%"},
+                    "artifactLocation": _locate(row.path),
                     "region": {"startLine": max(finding.line, 1)},
                 }
             }
@@ -87,3 +87,10 @@ def _describe_result(row: Located, number: int, seen: Counter[str]) -> dict[str,
     if row.is_excepted:
         result["suppressions"] = [{"kind": "external", "justification": "an exception in the settings of skillpm"}]
     return result
+
+
+def _locate(path: str) -> dict[str, str]:
+    """Return the location of a file: relative to the sources, or absolute (SARIF 2.1.0, 3.4.3) for one outside."""
+    if path.startswith("/"):
+        return {"uri": f"file://{quote(path)}"}
+    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}

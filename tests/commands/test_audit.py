@@ -155,6 +155,16 @@ def test_markdown_is_a_table_whose_cells_nothing_can_leave(project: CommandSandb
     )
 
 
+def test_sarif_has_whole_addresses_of_files_outside_of_the_working_directory(project: CommandSandbox) -> None:
+    project.write("else where/x", "")
+    log = json.loads(project.run("-C", "else where", "audit", f"{project.work}/evil", "--format", "sarif").stdout)
+
+    assert [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in log["runs"][0]["results"]] == [
+        {"uri": f"file://{project.work}/evil/SKILL.md"},
+        {"uri": f"file://{project.work}/evil/SKILL.md"},
+    ]
+
+
 def test_sarif_has_all_rules_relative_places_and_fingerprints_that_survive_new_lines(project: CommandSandbox) -> None:
     first = json.loads(project.run("audit", "./evil", "--format", "sarif").stdout)
     project.write_files(prefix_paths("evil", make_skill("evil", body=f"One more line.\n\n{PIPE}{PIPE}")))
