@@ -292,6 +292,7 @@ no problems in WORK/.agent-skills; checked:
   config.toml
   manifest and lockfile
   permissions
+  policies
   the skills directory
   interrupted changes and leftovers
   the receipt
