@@ -308,7 +308,7 @@ no problems in WORK/.agent-skills; checked:
     output = sick.json_output("doctor")
     assert list(output) == ["ok", "checks"]
     assert {tuple(row) for row in output["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
-    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 18)
+    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 19)
     assert sick.output("doctor", "-q") == ""
 
 

@@ -2,7 +2,9 @@
 
 import os
 
-from skillpm.files import is_below
+from skillpm.core.decoder import parse_json
+from skillpm.files import is_below, read_text
+from skillpm.formats.manifest import document_kind
 from skillpm.formats.trust.audit_settings import AuditSettings, read_audit_settings
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_permissions import load_manifest
@@ -25,12 +27,18 @@ def load_audit_settings(scope: Scope, settings: Settings) -> AuditSettings:
         audit = audit.replace(block=block, required=policies.audit_block, trust_project=trust_project)
     is_trusted = trusts_project(audit, scope, settings)
     for each in (scope, workspace_scope(scope, settings)) if scope.member else (scope,):
-        if (added := load_manifest(each).audit) is not None:
+        if not _is_foreign(each) and (added := load_manifest(each).audit) is not None:
             audit = audit.replace(
                 block=tuple(dict.fromkeys([*audit.block, *added.block])),
                 allow=(*audit.allow, *(added.allow if is_trusted else ())),
             )
     return audit
+
+
+def _is_foreign(scope: Scope) -> bool:
+    """Return whether skills.json is another tool's, which `import` is about to replace; it says nothing of an audit."""
+    text = read_text(scope.manifest)
+    return text is not None and document_kind(parse_json(text, scope.manifest)) == "foreign"
 
 
 def trusts_project(audit: AuditSettings, scope: Scope, settings: Settings) -> bool:
