@@ -172,7 +172,7 @@ def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCall
             tag=tag,
             is_current=item.is_current,
             age_rank=item.rank,
-            published=format_timestamp(item.seconds),
+            published=format_timestamp(item.seconds) if item.seconds else "",
             history_version=item.history_version,
         )
         if item.tree is None or item.skill is None:
@@ -287,5 +287,5 @@ def _publication_time(context: Context) -> str:
 
 
 def format_timestamp(seconds: int) -> str:
-    """Return a time in seconds since 1970 as documents have it (UTC, ISO 8601); empty for 0, which is unknown."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds)) if seconds else ""
+    """Return a time in seconds since 1970 as documents have it (UTC, ISO 8601)."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -42,10 +42,13 @@ def test_committed_skills_are_dated_by_their_last_commit(publisher: IndexPublish
     assert [published(publisher, name) for name in ("pdf", "tdd")] == ["2026-01-01T00:00:00Z"] * 2
 
 
-def test_source_date_epoch_overrides_the_time_of_the_commit(publisher: IndexPublisher, checkout: Path) -> None:
-    publisher.build(env={"SOURCE_DATE_EPOCH": "1000000000"})
+@pytest.mark.parametrize(("seconds", "date"), [("1000000000", "2001-09-09T01:46:40Z"), ("0", "1970-01-01T00:00:00Z")])
+def test_source_date_epoch_overrides_the_time_of_the_commit(
+    publisher: IndexPublisher, checkout: Path, seconds: str, date: str
+) -> None:
+    publisher.build(env={"SOURCE_DATE_EPOCH": seconds})
 
-    assert published(publisher, "pdf") == "2001-09-09T01:46:40Z"
+    assert published(publisher, "pdf") == date
 
 
 def test_a_date_can_be_given_for_all_new_versions(publisher: IndexPublisher, checkout: Path) -> None:
