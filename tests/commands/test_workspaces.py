@@ -69,6 +69,15 @@ def test_sync_in_the_root_serves_all_members_with_the_requests_of_one_project(
     assert of_all == [request.path for request in server.requests]
 
 
+def test_sync_with_nothing_to_do_removes_what_a_killed_command_left_of_the_lockfile(workspace: CommandSandbox) -> None:
+    workspace.run("sync", check=True)
+    before = workspace.full_snapshot
+    workspace.write("skills.lock.4194305.tmp", "half")  # no process has this number
+
+    assert workspace.output("sync").startswith("nothing to do")
+    assert workspace.full_snapshot == before
+
+
 def test_sync_with_nothing_to_do_says_so_and_asks_nobody(workspace: CommandSandbox, server: GitServer) -> None:
     workspace.run("sync", check=True)
     before = workspace.full_snapshot

@@ -16,7 +16,7 @@ from skillpm.files import read_text
 from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.manifest import read_manifest
 from skillpm.installer.journal import is_change_pending
-from skillpm.installer.leftovers import has_leftovers
+from skillpm.installer.leftovers import find_temporary_files, has_leftovers
 from skillpm.operations.context.project_files import (
     ProjectFiles,
     read_project_files,
@@ -81,7 +81,8 @@ def change_workspace(
     scopes = _find_scopes(scope, context, files)
     if not options.dry_run:
         for each in scopes:
-            if has_leftovers(each.layout):
+            # The lockfile is written before anything is staged: a half-written one is all that a death then leaves.
+            if has_leftovers(each.layout) or (each is scope and find_temporary_files([scope.lockfile])):
                 clean_up_after_crash(each, context)
     is_pending = any(is_change_pending(each.layout) for each in scopes)
     if options.dry_run:
