@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from skillpm.audit.checks.claims import check_claims
-from skillpm.audit.checks.commands import check_commands, check_pipes, check_spelling
+from skillpm.audit.checks.commands import check_commands
 from skillpm.audit.checks.credentials import check_across_files, check_credentials
+from skillpm.audit.checks.downloads import check_downloads
 from skillpm.audit.checks.encoded import check_encoded
 from skillpm.audit.checks.files import check_file, check_length
 from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text, check_mixed_scripts
@@ -14,6 +15,7 @@ from skillpm.audit.checks.links import check_links
 from skillpm.audit.checks.python_code import check_python
 from skillpm.audit.checks.script_code import check_script
 from skillpm.audit.checks.secrets import check_secrets
+from skillpm.audit.checks.spelling import check_spelling
 from skillpm.audit.finding import AuditFinding
 from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
 from skillpm.core.file_tree import FileTree
@@ -23,7 +25,7 @@ MAX_FINDINGS = 100
 Check = Callable[[SourceFile], Iterator[AuditFinding]]
 FILE_CHECKS: tuple[Check, ...] = (
     check_file, check_hidden_text, check_hidden_instructions, check_mixed_scripts, check_links, check_instructions,
-    check_pipes, check_commands, check_spelling, check_encoded, check_python, check_script, check_credentials,
+    check_downloads, check_commands, check_spelling, check_encoded, check_python, check_script, check_credentials,
     check_secrets,
 )  # fmt: skip
 

@@ -8,12 +8,15 @@ from skillpm.audit.checks import (
     claims,
     commands,
     credentials,
+    downloads,
+    encoded,
     files,
     hidden_text,
     instructions,
     links,
     python_code,
     secrets,
+    spelling,
 )
 from skillpm.audit.rule import Rule
 
@@ -21,7 +24,7 @@ from skillpm.audit.rule import Rule
 FAMILIES: Mapping[str, tuple[Rule, ...]] = {
     "Hidden and misleading text": (*hidden_text.RULES, *links.RULES),
     "Instructions against the user": instructions.RULES,
-    "Commands": commands.RULES,
+    "Commands": (*downloads.RULES, *encoded.RULES, *spelling.RULES, *commands.RULES),
     "Code": python_code.RULES,
     "Credentials and data": (*credentials.RULES, *secrets.RULES),
     "Files": files.RULES,

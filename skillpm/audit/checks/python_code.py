@@ -1,13 +1,12 @@
 """Python code that hides what it runs, found in its syntax tree."""
 
 import ast
-import base64
-import codecs
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from skillpm.audit.checks.encoded import COMMAND, decompress
+from skillpm.audit.checks.encoded import COMMAND
+from skillpm.audit.checks.python_constants import MAX_DEPTH, Constants, dotted
 from skillpm.audit.finding import LOWER, AuditFinding
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import MAX_TEXT_SIZE, SourceFile, excerpt
@@ -15,8 +14,6 @@ from skillpm.core.patterns import lazy_pattern
 
 # Of a module, in characters: the tree of a larger one takes too much memory.
 MAX_SOURCE = 400_000
-MAX_FOLDED = 20_000
-MAX_DEPTH = 60
 CODE_BLOCK = lazy_pattern(r"(?:^|\n)```py(?:thon)?[ \t]{0,9}\n(.{1,20000}?)\n```", 16)  # re.DOTALL
 # PEP 263. In these encodings, a reader does not see what the interpreter runs.
 CODEC = lazy_pattern(r"[^\n]{0,200}?\n?[ \t\f]*#[^\n]{0,80}?coding[:=][ \t]*([-\w.]{1,40})")
@@ -130,7 +127,7 @@ class _Reader:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
         self.tainted: dict[str, _Taint] = {}
-        self.constants: dict[str, str] = {}
+        self.constants = Constants()
         # What a name refers to by an import or an assignment: `web` for `requests`.
         self.names: dict[str, str] = {}
 
@@ -145,7 +142,7 @@ class _Reader:
             if isinstance(node, ast.Call):
                 yield from self._check_call(node)
             if not isinstance(node, BINDING) and node.lineno not in reported:
-                text = self.fold(node)
+                text = self.constants.fold(node)
                 if text is not None and COMMAND.search(text) and not self._is_written(text):
                     reported.add(node.lineno)
                     message = f"this code assembles {excerpt(text, 120)}"
@@ -187,8 +184,8 @@ class _Reader:
             case ast.Name(id=name), _:
                 if (taint := self.taint(value)) != CLEAN:
                     self.tainted[name] = taint
-                if (text := self.fold(value)) is not None:
-                    self.constants[name] = text
+                if (text := self.constants.fold(value)) is not None:
+                    self.constants.texts[name] = text
                 if isinstance(value, ast.Name) and value.id in EVALUATORS:
                     self.names[name] = value.id
 
@@ -212,7 +209,7 @@ class _Reader:
                 )
         looked_up = node.args[1:2] if name == "getattr" else node.args[:1] if name in IMPORTERS else []
         for argument in looked_up:
-            text = None if isinstance(argument, ast.Constant) else self.fold(argument)
+            text = None if isinstance(argument, ast.Constant) else self.constants.fold(argument)
             if text in ASSEMBLED_NAMES:
                 yield self.file.finding("obfuscated-code", "high", node.lineno, f"gets `{text}` by a name in pieces")
 
@@ -240,100 +237,6 @@ class _Reader:
         inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return _union([own, *(self.taint(item, depth + 1) for item in [*inner, *node.args[:10]])])
 
-    def fold(self, node: ast.expr, depth: int = 0) -> str | None:
-        """Return the text of an expression of constants; None if it is not one, or a plain constant."""
-        if depth > MAX_DEPTH:
-            return None
-        match node:
-            case ast.Constant(value=str(text)):
-                return text[:MAX_FOLDED]
-            case ast.Constant(value=bytes(data)):
-                return data[:MAX_FOLDED].decode("latin-1")
-            case ast.Name(id=name):
-                return self.constants.get(name)
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                first, second = self.fold(left, depth + 1), self.fold(right, depth + 1)
-                return None if first is None or second is None else (first + second)[:MAX_FOLDED]
-            case ast.JoinedStr(values=values):
-                return self._join("", values, depth)
-            case ast.FormattedValue(value=value):
-                return self.fold(value, depth + 1)
-            case ast.Subscript(
-                value=value,
-                slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))),
-            ):
-                folded = self.fold(value, depth + 1)
-                return None if folded is None else folded[::-1]
-            case ast.Call():
-                return self._fold_call(node, depth)
-        return None
-
-    def _fold_call(self, node: ast.Call, depth: int) -> str | None:
-        name = dotted(node.func)
-        short = name.rpartition(".")[2]
-        arguments = [self.fold(argument, depth + 1) for argument in node.args[:3]]
-        inner = self.fold(node.func.value, depth + 1) if isinstance(node.func, ast.Attribute) else None
-        match short, node.args:
-            case "chr", [ast.Constant(value=int(code))] if 0 < code < 0x110000:  # noqa: PLR2004
-                return chr(code)
-            case "join", [ast.List(elts=items) | ast.Tuple(elts=items)] if inner is not None:
-                return self._join(inner, items, depth)
-            case "join", [ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="chr"), ast.List(elts=items)])]:
-                codes = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
-                return "".join(chr(code) for code in codes if 0 < code < 0x110000)  # noqa: PLR2004
-            case (("bytes" | "bytearray"), [ast.List(elts=items)]):
-                codes = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, int)]
-                return "".join(chr(code) for code in codes if 0 <= code < 256)  # noqa: PLR2004
-            case "replace", [_, _] if inner is not None and arguments[0] and arguments[1] is not None:
-                return inner.replace(arguments[0], arguments[1])[:MAX_FOLDED]
-            case (("decode" | "encode" | "strip" | "lower"), []) if inner is not None:
-                return inner.lower() if short == "lower" else inner
-            case "decode", [_] if inner is not None and arguments[0] in {"utf-8", "utf8", "ascii", "latin-1"}:
-                return inner
-            case "decode", [_, *_] if (
-                name == "codecs.decode" and arguments[0] is not None and arguments[-1] in {"rot13", "rot_13"}
-            ):
-                return codecs.decode(arguments[0], "rot13")
-            case (
-                (
-                    "b64decode"
-                    | "urlsafe_b64decode"
-                    | "decodebytes"
-                    | "unhexlify"
-                    | "fromhex"
-                    | "decompress"
-                    | "b32decode"
-                    | "b85decode"
-                ),
-                [_, *_],
-            ):
-                return None if arguments[0] is None else _decode(short, arguments[0])
-        return None
-
-    def _join(self, separator: str, items: list[ast.expr], depth: int) -> str | None:
-        texts = [self.fold(item, depth + 1) for item in items[:2_000]]
-        known = [text for text in texts if text is not None]
-        return separator.join(known)[:MAX_FOLDED] if len(known) == len(texts) else None
-
-
-def _decode(name: str, text: str) -> str | None:
-    data = text.encode("latin-1", "ignore")
-    try:
-        match name:
-            case "decompress":
-                data = decompress(data)
-            case "unhexlify" | "fromhex":
-                data = bytes.fromhex(text)
-            case "b32decode":
-                data = base64.b32decode(data)
-            case "b85decode":
-                data = base64.b85decode(data)
-            case _:
-                data = base64.urlsafe_b64decode(data.replace(b"+", b"-").replace(b"/", b"_") + b"==")
-    except ValueError:
-        return None
-    return data[:MAX_FOLDED].decode("latin-1")
-
 
 def is_decoder(node: ast.Call, name: str) -> bool:
     """Return whether a call decodes text to code or commands: not `json.loads`, but `marshal.loads`."""
@@ -355,16 +258,3 @@ def _union(taints: Iterable[_Taint]) -> _Taint:
     for taint in taints:
         is_decoded, is_remote = is_decoded or taint.is_decoded, is_remote or taint.is_remote
     return _Taint(is_decoded=is_decoded, is_remote=is_remote)
-
-
-def dotted(node: ast.expr) -> str:
-    """Return a name with its attributes, `os.path.join`; of other expressions only the attributes."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        if isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        else:
-            node = node.func if isinstance(node, ast.Call) else node.value
-    parts.append(node.id if isinstance(node, ast.Name) else "")
-    return ".".join(reversed(parts))
