@@ -15,7 +15,8 @@ from skillpm.serving.body_modes import MODES
 from skillpm.serving.event_log import LOGGER_NAME
 from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.results import Loaded
-from skillpm.serving.service import Ask, SkillService
+from skillpm.serving.service import SkillService
+from skillpm.serving.skill_access import Ask
 
 style_option = click.option(
     "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."

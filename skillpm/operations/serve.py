@@ -32,7 +32,8 @@ from skillpm.registry.layered_registry import LayeredRegistry
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
 from skillpm.serving.results import Loaded
-from skillpm.serving.service import Ask, SkillService
+from skillpm.serving.service import SkillService
+from skillpm.serving.skill_access import Ask
 from skillpm.settings import Settings, current_settings
 
 

@@ -33,7 +33,7 @@ from skillpm.requirements.source import PathSource
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.results import Loaded
-from skillpm.serving.service import Ask
+from skillpm.serving.skill_access import Ask
 from skillpm.store import Proofs
 
 

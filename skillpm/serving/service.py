@@ -1,44 +1,18 @@
-"""The service behind the command line, the Python API and the MCP server: skills as an agent may see them.
+"""The service behind the command line, the Python API and the MCP server: skills as an agent may see them."""
 
-Permissions are applied before anything else. A denied skill is not listed, found, suggested or opened, and the error
-for its name does not reveal whether it exists.
-"""
-
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from skillpm.core.text import estimate_tokens, sanitize
-from skillpm.errors import DocumentError, SkillpmError, UsageError
-from skillpm.registry.card import Card
-from skillpm.registry.directory_registry import Registry
-from skillpm.registry.last_use import read_last_uses, record_last_use
-from skillpm.serving.access_errors import (
-    AmbiguousSkillName,
-    ConfirmationRequired,
-    SkillBlocked,
-    SkillForbidden,
-    SkillNotFound,
-)
-from skillpm.serving.availability import Environment
-from skillpm.serving.body_modes import MAX_LENGTH, Mode, check_mode
-from skillpm.serving.event_log import log_event
-from skillpm.serving.live_permissions import EffectivePermissions
-from skillpm.serving.permissions import Rules
+from skillpm.errors import UsageError
+from skillpm.registry.last_use import read_last_uses
+from skillpm.serving.body_modes import Mode
 from skillpm.serving.relevance import sort_by_relevance
-from skillpm.serving.renderers.base import NONE_OMITTED, OpenedSkill, Renderer, SkillSummary
+from skillpm.serving.renderers.base import NONE_OMITTED, SkillSummary
 from skillpm.serving.renderers.styles import find_renderer
-from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
-from skillpm.serving.skill_files import list_skill_files, read_file_of
-from skillpm.serving.skill_search import (
-    collect_servers,
-    find_by_name,
-    find_triggered,
-    suggest_names,
-)
+from skillpm.serving.results import Prompt, ToolResult
+from skillpm.serving.skill_access import SkillAccess
 from skillpm.serving.token_budget import (
-    DESCRIPTION_BUDGET,
     LIST_BUDGET,
     FittedCatalog,
     RenderCatalog,
@@ -48,19 +22,9 @@ from skillpm.serving.token_budget import (
 )
 from skillpm.serving.tool_call import answer_call
 from skillpm.serving.tool_schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
-from skillpm.serving.visible_skills import VisibleSkills
-from skillpm.settings import current_settings
-
-if TYPE_CHECKING:
-    from skillpm.serving.installed_search import FoundCards, InstalledSearch
-    from skillpm.skillmd.skill import Skill
-
-# Claude Code replaces it by the absolute path of the skill's folder.
-SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
-Ask = Callable[[str], bool]
 
 
-class SkillService:
+class SkillService(SkillAccess):
     """The skills of a registry, as an agent may see them.
 
         registry    where the skills come from
@@ -80,208 +44,7 @@ class SkillService:
     service.
     """
 
-    def __init__(  # noqa: PLR0913  (each has a default that is right for most)
-        self,
-        registry: Registry,
-        *,
-        rules: Rules | None = None,
-        disabled: Collection[str] = (),
-        style: str = "default",
-        ask: Ask | None = None,
-        environ: Mapping[str, str] | None = None,
-        max_length: int | None = None,
-        budget: int | None = DESCRIPTION_BUDGET,
-        permits: Callable[[], EffectivePermissions] | None = None,
-        inspect: Callable[[Card], None] | None = None,
-    ) -> None:
-        self.registry = registry
-        fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
-        self._get_permissions = permits or (lambda: fixed)
-        self.style = find_renderer(style)
-        self.environment = Environment(current_settings().environ if environ is None else environ)
-        self._max_length = max_length
-        self.budget = budget
-        self._ask = ask
-        self._inspect = inspect or (lambda _: None)
-        self._loaded_bodies: dict[str, str] = {}
-        self._visible_cache: VisibleSkills | None = None
-
-    # Visible skills
-
-    def __len__(self) -> int:
-        return len(self.visible)
-
-    def __iter__(self) -> Iterator[SkillSummary]:
-        return iter(self.list())
-
-    def __contains__(self, name: object) -> bool:
-        """Return whether a skill of exactly this name is visible."""
-        return name in self.visible
-
-    @property
-    def rules(self) -> Rules:
-        """The rules in effect now."""
-        return self._get_permissions().rules
-
-    @property
-    def priority(self) -> Sequence[str]:
-        """Names and patterns of the skills that matter most, as the manifests declare them."""
-        return self._get_permissions().priority
-
-    @property
-    def max_length(self) -> int:
-        """The length, in characters, at which a loaded text is cut."""
-        return self._max_length or self._get_permissions().serving.max_length or MAX_LENGTH
-
-    @max_length.setter
-    def max_length(self, max_length: int) -> None:
-        self._max_length = max_length
-
-    def _choose_mode(self, mode: Mode | None, renderer: Renderer) -> Mode:
-        """Return a mode, or by default that of the settings, else that of the style."""
-        return check_mode(mode or self._get_permissions().serving.mode or renderer.default_mode)
-
-    @property
-    def visible(self) -> Mapping[str, Card]:
-        """The skills that permissions let an agent see, by name, sorted."""
-        return self._visible_skills.cards
-
-    def list(self) -> tuple[SkillSummary, ...]:
-        """Return all visible skills, each with its unmet requirements."""
-        return self.describe(self._refresh_visible_cards())
-
-    def find(self, name: str, *, guess: bool = False) -> Card:
-        """Return the skill with this name, in whatever case.
-
-        `guess` also takes the first skill whose name contains it or is contained in it, as one host does.
-
-        Raises `SkillForbidden` for a denied name, `AmbiguousSkillName` for several matches, and `SkillNotFound`, with
-        suggestions, for none.
-        """
-        visible = self._visible_skills
-        self.refuse_blocked(name.strip())
-        decision = visible.permissions.rules.decide(name.strip())
-        if decision.action == "deny":
-            raise SkillForbidden(name.strip(), decision)
-        matches = find_by_name(name, visible.cards, allow_partial=guess) or tuple(
-            card for card in visible.cards.values() if card.declared == name
-        )
-        if len(matches) > 1 and not guess:
-            raise AmbiguousSkillName(name, [card.name for card in matches])
-        if not matches:
-            log_event("warning", "Skill not found: %s", sanitize(name, 80))
-            similar = suggest_names(name, visible.cards, visible.texts)
-            raise SkillNotFound(name, similar, enable_command=self._enable_command(name.strip(), visible))
-        if self.registry.check(matches):
-            return self.visible.get(
-                matches[0].name, matches[0]
-            )  # if it became unreadable, opening it reports the reason
-        return matches[0]
-
-    def search(self, query: str) -> tuple[SkillSummary, ...]:
-        """Return the skills that a query finds, best first.
-
-        Those that contain all of its words are found; if there are none, those that contain words like them, which
-        corrects typing errors; and else those that contain some of the words. `skillpm search` and MCP find the same.
-        """
-        return self.describe(self.find_by_words(query).cards)
-
-    def find_by_words(self, query: str) -> "FoundCards":
-        """Return the same with how it was found."""
-        found = self.installed_search.search(query)
-        return self.installed_search.search(query) if self.registry.check(found.cards) else found
-
-    @property
-    def installed_search(self) -> "InstalledSearch":
-        """The search in what is visible now."""
-        return self._visible_skills.search
-
-    def match(self, message: str, *, whole_words: bool = False) -> Match:
-        """Return the usable skills whose triggers occur in a message, and the MCP servers that they declare.
-
-        Triggers match anywhere, ignoring case; with `whole_words` only as whole words.
-        """
-        triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
-        if self.registry.check(triggered):
-            triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
-        skills = self.describe(triggered)
-        usable = tuple(skill for skill in skills if skill.is_usable)
-        servers = collect_servers(skill.card for skill in usable)
-        return Match(skills=usable, servers=servers, unusable=tuple(skill for skill in skills if not skill.is_usable))
-
-    # Loading
-
-    def load(
-        self,
-        name: str,
-        *,
-        mode: Mode | None = None,
-        style: str | None = None,
-        arguments: str | Sequence[str] | None = None,
-    ) -> Loaded:
-        """Open a skill for an agent.
-
-        `mode` is how much of the body is returned (`full`, `compact` or `toon`), and `style` whose wording is used;
-        both default to the service's. `arguments` is what the user typed after the skill's name, or a list of words; it
-        replaces the placeholders in the body.
-
-        Raises what `find` raises, `ConfirmationRequired` if a person's approval is required and not given, `FileError`
-        if a file cannot be read, and `DocumentError` if it is not a valid skill.
-        """
-        renderer = self.style if style is None else find_renderer(style)
-        mode = self._choose_mode(mode, renderer)
-        card = self.find(name, guess=renderer.accepts_first_match)
-        self.require_approval(card.name)
-        card = self.registry.locate(card)
-        self._inspect(card)
-        skill = self._open(card)
-        body = skill.body.replace(SKILL_FOLDER, card.folder)
-        if arguments is not None:
-            from skillpm.serving.arguments import read_argument_names, substitute_arguments  # noqa: PLC0415  (rarely)
-
-            body = substitute_arguments(body, arguments, read_argument_names(skill.extra))
-        names = {card.name.casefold(), card.declared.casefold()}
-        files = list_skill_files(card)
-        opened = OpenedSkill(card=card, body=body, files=files)
-        text, is_truncated = renderer.render_skill(opened, mode, self.max_length)
-        self._loaded_bodies[card.name] = skill.body.strip()
-        record_last_use(self._cache_dir, card.name)
-        log_event("info", "Loaded skill: %s (mode %s)", card.name, mode)
-        return Loaded(
-            name=card.name,
-            title=f"Loaded skill: {card.name}",
-            text=text,
-            directory=card.folder,
-            files=files,
-            mode=mode,
-            style=renderer.name,
-            truncated=is_truncated,
-            body=body,
-            missing=self.environment.find_missing(card),
-            taken_for="" if name.strip().casefold() in names else name.strip(),
-        )
-
-    def read(self, name: str, path: str) -> str:
-        """Return the text of a file of a skill, such as `references/checklist.md`, under the permissions of `load`.
-
-        `path` is relative to the skill's folder, as in `Loaded.files`. Raises what `load` raises,
-        `SkillFileNotFound` if the skill has no such file, and `DocumentError` if the file is not UTF-8 text.
-        """
-        data = self.read_bytes(name, path)
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            message = f"`{sanitize(path, 200)}` of `{sanitize(name, 80)}` is not UTF-8 text, but {len(data):,} bytes"
-            raise DocumentError(message, hint="use `read_bytes`, or a program that reads this format") from None
-
-    def read_bytes(self, name: str, path: str) -> bytes:
-        """Return the content of a file of a skill, at most 16 MiB; see `read`."""
-        card = self.find(name)
-        self.require_approval(card.name)
-        card = self.registry.locate(card)
-        self._inspect(card)
-        self._open(card)  # raises for a skill that `load` would refuse
-        return read_file_of(card, path)
+    # The catalog
 
     def prompt(
         self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None, task: str = ""
@@ -304,6 +67,15 @@ class SkillService:
             named_only=len(catalog.omitted.names),
             shortened=sum(skill.description != skill.card.description for skill in catalog.skills),
         )
+
+    def render_list(self, mode: Mode | None = None) -> str:
+        """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
+        listed = [skill for skill in self.list() if not skill.card.entry.get("userOnly")]
+        forms = catalog_forms(self.style.render_list, self._choose_mode(mode, self.style))
+        return self._fit_catalog(listed, forms, LIST_BUDGET).text
+
+    def _list_advertised(self) -> tuple[SkillSummary, ...]:
+        return self.describe([card for card in self._refresh_visible_cards() if card.is_advertised])
 
     def _fit_catalog(
         self,
@@ -333,12 +105,6 @@ class SkillService:
         """The description of the tool `skill` for a model, generated from what is visible now, within `budget`."""
         return self._describe_tool()
 
-    def render_list(self, mode: Mode | None = None) -> str:
-        """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
-        listed = [skill for skill in self.list() if not skill.card.entry.get("userOnly")]
-        forms = catalog_forms(self.style.render_list, self._choose_mode(mode, self.style))
-        return self._fit_catalog(listed, forms, LIST_BUDGET).text
-
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the tool's arguments."""
@@ -361,7 +127,7 @@ class SkillService:
         Never raises for a mistake of the caller or a defective skill: the result is then not `ok` and explains the
         problem.
         """
-        return answer_call(self, arguments)
+        return answer_call(self, arguments, self.render_list)
 
     def _describe_tool(self, max_length: int | None = None) -> str:
         skills, forms = self._list_advertised(), [self.style.render_tool_description]
@@ -370,75 +136,6 @@ class SkillService:
             return text
         return self._fit_catalog(skills, forms, max_length, measure=len).text
 
-    @property
-    def loaded(self) -> Mapping[str, str]:
-        """The bodies of the skills loaded so far, by name, in the order of first loading."""
-        return dict(self._loaded_bodies)
-
     def loaded_prompt(self) -> str:
         """Return the skills loaded so far as an appendix to a system prompt."""
         return "".join(f"\n\n--- Loaded Skill: {name} ---\n{body}" for name, body in self.loaded.items())
-
-    def require_approval(self, name: str) -> None:
-        """Raise `ConfirmationRequired` if a rule requires a person's approval for a skill and it is not given."""
-        decision = self.rules.decide(name)
-        if decision.action == "ask" and (self._ask is None or not self._ask(name)):
-            raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
-
-    def refuse_blocked(self, name: str) -> None:
-        """Raise `SkillBlocked` if a policy blocks a name, or the content of the skill with this name."""
-        permissions = self._get_permissions()
-        if permissions.policies is None:
-            return
-        card = self.registry.snapshot.cards.get(name)
-        blocked = permissions.policies.find_blocked([name], "") if card is None else permissions.find_blocked(card)
-        if blocked is not None:
-            raise SkillBlocked(name, blocked)
-
-    def _open(self, card: Card) -> "Skill":
-        if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
-            raise SkillBlocked(card.name, blocked)
-        try:
-            return self.registry.read(card)
-        except SkillpmError as error:
-            if not os.path.exists(card.location):
-                log_event("warning", "Skill file not found: %s", card.location)
-            log_event("error", "Failed to load skill: %s: %s", card.name, error.message)
-            raise
-
-    @cached_property
-    def _cache_dir(self) -> str:
-        return current_settings().cache_dir
-
-    def _enable_command(self, name: str, visible: VisibleSkills) -> str:
-        """Return the command that enables a skill that is not visible and not denied; empty if there is none."""
-        card, directory = visible.snapshot.cards.get(name), visible.snapshot.disabled.get(name)
-        # The registry answers first, and the manifest only for what the registry lists. So the answer is the same
-        # before and after each step of `enable` and `disable`, which replace the two one after the other.
-        if directory is None and card is not None:
-            directory = self.registry.directory if name in visible.permissions.disabled else card.directory
-        if directory is None:
-            return ""
-        return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {sanitize(name, 80)}"
-
-    def _list_advertised(self) -> tuple[SkillSummary, ...]:
-        return self.describe([card for card in self._refresh_visible_cards() if card.is_advertised])
-
-    def _refresh_visible_cards(self) -> Collection[Card]:
-        """Return all visible skills as their files are now."""
-        self.registry.check(self.visible.values())
-        return self.visible.values()
-
-    def describe(self, cards: Collection[Card]) -> tuple[SkillSummary, ...]:
-        """Return skills with their unmet requirements."""
-        missing = self.environment.find_missing
-        return tuple(SkillSummary(card=card, missing=missing(card), description=card.description) for card in cards)
-
-    @property
-    def _visible_skills(self) -> VisibleSkills:
-        snapshot, permissions, cached = self.registry.snapshot, self._get_permissions(), self._visible_cache
-        if cached is None or cached.snapshot is not snapshot or cached.permissions is not permissions:
-            self._visible_cache = cached = VisibleSkills(snapshot, permissions)
-            if self.registry.directory and not self.registry.is_there:
-                log_event("warning", "skills.json not found: %s", self.registry.directory)
-        return cached

@@ -1,7 +1,7 @@
 """Answer calls of the tool `skill` in the wording of a style. Errors are answers, too."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import SkillpmError
@@ -13,23 +13,26 @@ from skillpm.serving.access_errors import (
     SkillForbidden,
     SkillNotFound,
 )
+from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import Renderer
 from skillpm.serving.results import ToolResult
+from skillpm.serving.skill_access import SkillAccess
 from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_arguments, parse_request
 
-if TYPE_CHECKING:
-    from skillpm.serving.service import SkillService
-
+RenderList = Callable[[Mode | None], str]
 MAX_SEARCH_RESULTS = 20  # as many as `skillpm search` shows
 
 
-def answer_call(service: "SkillService", arguments: object) -> ToolResult:
-    """Return the answer to a call. Never raises for a mistake of the caller or a defective skill."""
+def answer_call(service: SkillAccess, arguments: object, render_list: RenderList) -> ToolResult:
+    """Return the answer to a call; `render_list` returns that to the action `list`.
+
+    Never raises for a mistake of the caller or a defective skill.
+    """
     style, name = service.style, ""
     try:
         request = parse_request(parse_arguments(arguments))
         name = request.name
-        return _handle_request(service, request)
+        return _handle_request(service, request, render_list)
     except InvalidToolCall as error:
         return _failure(style, str(error))
     except SkillForbidden as error:
@@ -46,12 +49,12 @@ def answer_call(service: "SkillService", arguments: object) -> ToolResult:
         return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")
 
 
-def _handle_request(service: "SkillService", request: ToolRequest) -> ToolResult:
+def _handle_request(service: SkillAccess, request: ToolRequest, render_list: RenderList) -> ToolResult:
     style = service.style
     if style.no_registry_message and not service.visible and not service.registry.is_there:
         return _failure(style, style.no_registry_message)
     if request.action == "list":
-        return _success(style, service.render_list(request.mode), title="Available skills")
+        return _success(style, render_list(request.mode), title="Available skills")
     if request.action == "search":
         found = service.find_by_words(request.query)
         skills = service.describe([card for card in found.cards if not card.entry.get("userOnly")])
