@@ -16,8 +16,9 @@ from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_fetchers import check_index
 from skillpm.operations.oci.page import write_oci_page
-from skillpm.operations.publish import BuildOptions, build_index, open_index_writer
-from skillpm.operations.trust.signing import load_signing_key
+from skillpm.operations.publish.index_build import BuildOptions, build_index
+from skillpm.operations.publish.index_folder import open_index_writer
+from skillpm.operations.publish.signing import load_signing_key
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR
 

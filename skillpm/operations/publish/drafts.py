@@ -18,7 +18,7 @@ from skillpm.fetchers.base import FetchedSkill
 from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.git.tagged_releases import TaggedRelease
-from skillpm.fetchers.local import read_skill_folder
+from skillpm.fetchers.local import read_skill_folder, would_be_included
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.fetchers.notices import report_warnings
 from skillpm.files import read_regular_file, translate_os_errors
@@ -31,7 +31,7 @@ from skillpm.requirements.source import GitSource
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, parse_specifier
 
 if TYPE_CHECKING:
-    from skillpm.operations.publish_checkout import Checkout, CommittedState
+    from skillpm.operations.publish.checkout import Checkout, CommittedState
 
 NO_VERSION = "no version"
 
@@ -77,7 +77,7 @@ class _Checkouts:
         if not root:
             return None
         try:
-            from skillpm.operations.publish_checkout import READ_ERRORS, Checkout  # noqa: PLC0415  (imports GitPython)
+            from skillpm.operations.publish.checkout import READ_ERRORS, Checkout  # noqa: PLC0415  (imports GitPython)
         except ImportError as error:  # GitPython found no git program
             self._context.reporter.log_verbose(
                 f"{sanitize(root)} is not read as a git repository: {sanitize(str(error), 300)}"
@@ -289,3 +289,9 @@ def _publication_time(context: Context) -> str:
 def format_timestamp(seconds: int) -> str:
     """Return a time in seconds since 1970 as documents have it (UTC, ISO 8601)."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def would_include(context: Context, draft: ReleaseDraft, target: str) -> bool:
+    """Return whether a file is inside a skill that it contains: the next build of the same version would differ."""
+    folder = os.path.normpath(os.path.join(context.settings.working_directory, draft.label))
+    return not draft.tag and os.path.isdir(folder) and would_be_included(folder, target)

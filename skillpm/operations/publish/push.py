@@ -1,0 +1,205 @@
+"""`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, UsageError
+from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.oci.registry import OciRegistries
+from skillpm.fetchers.oci.uploads import Uploader
+from skillpm.formats.oci.manifest import OCI_MANIFEST
+from skillpm.formats.oci.reference import is_tag, repository_url, tag_version
+from skillpm.formats.oci.signature import PAYLOAD_TYPE, signature_layer, signature_manifest, signature_tag
+from skillpm.indexes.publish.oci_artifact import (
+    IMAGE_CONFIG_TYPE,
+    Blob,
+    build_collection,
+)
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.publish.push_lookup import look_up
+from skillpm.operations.publish.push_releases import PushRequest, Release, parse_destination, read_releases
+from skillpm.requirements.source import OciSource
+
+if TYPE_CHECKING:
+    from skillpm.trust.skill_signature import SigningKey
+
+
+class Pushed(Value):
+    """A tag after the push; `is_new` is False if it was there already, with the same content."""
+
+    name: str
+    version: str
+    ref: str
+    digest: str
+    is_new: bool
+    bytes_sent: int = 0
+
+
+class PushPlan(Value):
+    """What a push will do. All skills have been validated, and all tags looked up."""
+
+    uploader: Uploader
+    releases: tuple[Release, ...]
+    # Where the collection goes, its index, and whether its tag is new.
+    collection: tuple[OciSource, Blob, bool] | None
+    # What was left out, and why, by label.
+    left_out: Mapping[str, str]
+    # Signs the manifests.
+    key: "SigningKey | None" = None
+
+
+def plan_push(context: Context, request: PushRequest) -> PushPlan:
+    """Validate all skills and look up all tags; nothing is sent.
+
+    Raises `RefusedError` for an invalid skill, and `ConflictError` for a version that is published already with other
+    content.
+    """
+    if wrong := next((tag for tag in request.tags if not is_tag(tag)), None):
+        hint = "letters, digits, `.`, `_` and `-`, e.g. latest"
+        raise UsageError(f"`{sanitize(wrong, 60)}` is not a tag", hint=hint)
+    releases, left_out = read_releases(context, request)
+    target = parse_destination(request.collection, "--collection") if request.collection else None
+    destinations = Destinations()
+    destinations.name(*(repository_url(each.repository) for each in releases))
+    if target is not None:
+        destinations.name(repository_url(target.repository))
+        _check_one_registry(releases, target)
+    uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
+    looked_up = []
+    for each in releases:
+        try:
+            looked_up.append(look_up(uploader, each))
+        except ConflictError as error:
+            if not request.skip_invalid:
+                raise
+            left_out[each.draft.label] = error.message
+    collection = None
+    if target is not None:
+        current = [each for each in looked_up if each.draft.is_current]
+        collection = (target, *_build_collection(uploader, current, target))
+    for label, reason in sorted(left_out.items()):
+        context.reporter.warn(f"skipped {sanitize(label)}: {reason}")
+    return PushPlan(
+        uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out, key=request.key
+    )
+
+
+def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
+    """Push the skills of a plan, and then their collection."""
+    pushed = []
+    for each in plan.releases:
+        sent = _push_release(context, plan.uploader, each) if each.new_tags and not dry_run else 0
+        if plan.key is not None and not dry_run:
+            sent += _push_signatures(plan.uploader, each, plan.key)
+        pushed += [
+            _describe(each, tag, is_new=tag in each.new_tags, sent=sent if tag == each.tag else 0) for tag in each.tags
+        ]
+    if plan.collection is not None:
+        pushed.append(_push_collection(plan, *plan.collection, dry_run=dry_run))
+    return pushed
+
+
+def _push_release(context: Context, uploader: Uploader, release: Release) -> int:
+    """Push what is missing of a release, and then its new tags; return the bytes sent."""
+    task, artifact = f"pushing {release.draft.name}", release.artifact
+    context.reporter.start_task(task, [release.draft.name])
+    try:
+        new_blobs = [blob for blob in artifact.blobs if uploader.push_blob(release.repository, blob.digest, blob.data)]
+        for manifest in artifact.manifests:
+            uploader.push_manifest(release.repository, manifest.digest, manifest.media_type, manifest.data)
+        # Last, so that a tag never points at something incomplete.
+        for tag in release.new_tags:
+            uploader.push_manifest(release.repository, tag, artifact.top.media_type, artifact.top.data)
+    finally:
+        context.reporter.finish_task(task)
+    tops = [artifact.top] * len(release.new_tags)
+    return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
+
+
+def _push_signatures(uploader: Uploader, release: Release, key: "SigningKey") -> int:
+    """Push a cosign signature of each manifest of a release beside those that it has; return the bytes sent."""
+    from skillpm.trust.cosign import sign_payload, write_payload  # noqa: PLC0415  (the extra `sign`)
+
+    repository, sent = release.repository, 0
+    for manifest in (*release.artifact.manifests, release.artifact.top):
+        payload = Blob(media_type=PAYLOAD_TYPE, data=write_payload(repository, manifest.digest))
+        config = Blob(media_type=IMAGE_CONFIG_TYPE, data=b"{}")
+        layer = signature_layer(payload.descriptor(), sign_payload(key, payload.data))
+        tag = signature_tag(manifest.digest)
+        existing = uploader.find_manifest(repository, tag)
+        layers = parse_json(existing.decode(errors="replace"), tag).require("layers").value if existing else []
+        if layer in layers:
+            continue
+        for blob in (payload, config):
+            sent += len(blob.data) if uploader.push_blob(repository, blob.digest, blob.data) else 0
+        data = dump_json(signature_manifest(config.descriptor(), [*layers, layer])).encode()
+        uploader.push_manifest(repository, tag, OCI_MANIFEST, data)
+        sent += len(data)
+    return sent
+
+
+def _check_one_registry(releases: Sequence[Release], target: OciSource) -> None:
+    if any(each.artifact.manifests for each in releases):
+        raise UsageError("--collection cannot be used with --image")
+    host = target.repository.partition("/")[0]
+    if not target.ref:
+        raise UsageError("--collection needs a tag", hint=f"e.g. oci://{target.repository}:1.0.0")
+    if any(each.repository.partition("/")[0] != host for each in releases):
+        raise UsageError(f"the collection must be in the registry of its skills, not in {host}")
+
+
+def _build_collection(uploader: Uploader, releases: Sequence[Release], target: OciSource) -> tuple[Blob, bool]:
+    """Return the index of a collection, and whether its tag is new. Raises `ConflictError` for a published version."""
+    ordered = sorted(releases, key=lambda release: release.draft.name)
+    entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
+    top = build_collection(target.repository.rpartition("/")[2], tag_version(target.ref), entries)
+    published = uploader.find_manifest(target.repository, target.ref)
+    if published and published != top.data and tag_version(target.ref):
+        raise ConflictError(
+            f"the collection oci://{target.repository}:{target.ref} is published already, with other skills",
+            hint="a published version must not change: choose another tag, or one that may move, like latest; "
+            "nothing was pushed",
+        )
+    return top, published != top.data
+
+
+def _push_collection(plan: PushPlan, target: OciSource, top: Blob, is_new: bool, *, dry_run: bool) -> Pushed:  # noqa: FBT001
+    """Push the index of a collection into its own repository, with the manifests and blobs that it lists.
+
+    Registries refuse an index whose manifests are not in its own repository; they take the blobs from the other ones.
+    """
+    uploader, sent = plan.uploader, 0
+    if is_new and not dry_run:
+        for each in plan.releases:
+            if not each.draft.is_current:
+                continue
+            origin = each.repository.partition("/")[2]
+            for blob in each.artifact.blobs:
+                if uploader.push_blob(target.repository, blob.digest, blob.data, mount_from=origin):
+                    sent += len(blob.data)
+            manifest = each.artifact.top
+            uploader.push_manifest(target.repository, manifest.digest, manifest.media_type, manifest.data)
+        uploader.push_manifest(target.repository, target.ref, top.media_type, top.data)
+        sent += len(top.data)
+    return Pushed(
+        name=target.repository.rpartition("/")[2],
+        version=tag_version(target.ref),
+        ref=f"oci://{target.repository}:{target.ref}",
+        digest=top.digest,
+        is_new=is_new,
+        bytes_sent=sent,
+    )
+
+
+def _describe(release: Release, tag: str, *, is_new: bool, sent: int) -> Pushed:
+    return Pushed(
+        name=release.draft.name,
+        version=release.draft.version,
+        ref=f"oci://{release.repository}:{tag}",
+        digest=release.artifact.top.digest,
+        is_new=is_new,
+        bytes_sent=sent,
+    )
