@@ -53,7 +53,7 @@ before, start = set(sys.modules), time.process_time()
 from skillpm import {names}
 print(time.process_time() - start, len(set(sys.modules) - before), *sorted(set(sys.modules) & {heavy}))
 """
-HEAVY = {"click", "httpx", "git", "rich", "tomllib", "asyncio", "filelock", "pathspec", "packaging", "mcp"}
+HEAVY = {"click", "httpx", "git", "rich", "tomllib", "asyncio", "pathspec", "packaging", "mcp"}
 slow: list[str] = []
 
 

@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from filelock import FileLock, Timeout
-
 from skillpm.errors import BusyError
 from skillpm.files import NOFOLLOW, NONBLOCK, is_process_alive, translate_os_errors
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 NOTICE_DELAY = 1.0
-POLL_INTERVAL = 0.25
+POLL_INTERVAL = 0.05
 
 
 @contextmanager
@@ -32,11 +35,12 @@ def hold_lock(
     """
     with translate_os_errors("create a lock file", path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        lock = _Lock(path, thread_local=False)
-        if not _try_acquire(lock, min(NOTICE_DELAY, timeout), should_stop):
+        descriptor = _acquire(path, min(NOTICE_DELAY, timeout), should_stop)
+        if descriptor is None:
             if on_wait is not None and timeout > NOTICE_DELAY:
                 on_wait(f"waiting for {resource}, locked by {_describe_holder(path)}")
-            if not _try_acquire(lock, timeout - NOTICE_DELAY, should_stop):
+            descriptor = _acquire(path, timeout - NOTICE_DELAY, should_stop)
+            if descriptor is None:
                 raise BusyError(
                     f"{resource} has been locked by {_describe_holder(path)} for more than {timeout:g} s",
                     where=path,
@@ -45,37 +49,12 @@ def hold_lock(
     try:
         with suppress(OSError):
             _write_holder(path + ".pid")
-        yield lock.descriptor
+        yield descriptor
     finally:
-        lock.release()
-
-
-class _Lock(FileLock):
-    """A lock whose descriptor child processes can inherit."""
-
-    @property
-    def descriptor(self) -> int:
-        """The open lock file, while the lock is held."""
-        return self._context.lock_file_fd or 0
-
-
-def is_held(path: str) -> bool:
-    """Return whether a process holds a lock file, without creating or acquiring it. Always False on Windows."""
-    if sys.platform == "win32":  # which only an attempt to lock can find out
-        return False
-    import fcntl  # noqa: PLC0415  (Unix only)
-
-    try:
-        descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+        try:
+            _unlock(descriptor)  # closing is not enough while a child process has the descriptor
+        finally:
+            os.close(descriptor)
 
 
 def _write_holder(path: str) -> None:
@@ -90,19 +69,81 @@ def _write_holder(path: str) -> None:
         file.write(str(os.getpid()))
 
 
-def _try_acquire(lock: FileLock, seconds: float, should_stop: Callable[[], bool]) -> bool:
+def _acquire(path: str, seconds: float, should_stop: Callable[[], bool]) -> int | None:
+    """Return the locked descriptor of a lock file; None if another process holds it for `seconds`."""
     end = time.monotonic() + seconds
     while True:
-        left = end - time.monotonic()
         try:
-            lock.acquire(timeout=max(0.0, min(POLL_INTERVAL, left)))
-        except Timeout:
-            if left <= POLL_INTERVAL or should_stop():
-                return False
+            descriptor = _open_locked(path)
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(lock.lock_file), exist_ok=True)  # another process has just emptied the cache
-        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # another process has just emptied the cache
+            continue
+        if descriptor is not None:
+            return descriptor
+        left = end - time.monotonic()
+        if left <= 0 or should_stop():
+            return None
+        time.sleep(min(POLL_INTERVAL, left))
+
+
+def _open_locked(path: str) -> int | None:
+    """Open and lock a file without waiting; return its descriptor, or None if another process holds it."""
+    # Neither truncated nor written: a link, also a hard link, may lead to a file that is not ours.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NOFOLLOW | NONBLOCK, 0o644)
+    try:
+        # Whoever held the lock before may have removed the file; another process then locks the next one of that name.
+        if _try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+            return descriptor
+    except FileNotFoundError:
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+if sys.platform == "win32":
+
+    def is_held(path: str) -> bool:  # noqa: ARG001  (only an attempt to lock can find out)
+        """Return False: not known."""
+        return False
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+
+    def is_held(path: str) -> bool:
+        """Return whether a process holds a lock file, without creating or acquiring it; False on Windows."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | NOFOLLOW | NONBLOCK)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
             return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _describe_holder(path: str) -> str:

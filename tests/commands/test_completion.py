@@ -182,6 +182,6 @@ def test_completion_imports_nothing_heavy(shop: CommandSandbox) -> None:
         text=True,
         check=True,
     )
-    heavy = ("httpx", "yaml", "rich", "packaging", "filelock", "asyncio", "tomllib")
+    heavy = ("httpx", "yaml", "rich", "packaging", "asyncio", "tomllib")
     assert done.stdout.split() == ["plain,code-review", "plain,testing"]
     assert [name for name in heavy if f"'{name}'" in done.stderr] == []

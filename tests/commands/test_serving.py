@@ -482,7 +482,7 @@ def test_importing_from_the_package_loads_no_http_no_git_and_no_command_line(nam
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout
 
-    heavy = {"click", "httpx", "git", "rich", "yaml", "tomllib", "asyncio", "filelock", "pathspec", "packaging"}
+    heavy = {"click", "httpx", "git", "rich", "yaml", "tomllib", "asyncio", "pathspec", "packaging"}
     assert set(loaded.split()) & heavy == set()
 
 

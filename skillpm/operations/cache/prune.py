@@ -93,7 +93,7 @@ def _try_remove(path: str) -> bool:
         try:
             with hold_lock(lock, 0, path):
                 remove_tree(path)
-                # A process waiting for the lock notices that the file is gone and creates a new one (filelock).
+                # A process waiting for the lock notices that the file is gone and creates a new one (`locks`).
                 discard_file(f"{lock}.pid")
                 discard_file(lock)
         except BusyError:
