@@ -15,6 +15,7 @@ from skillpm.audit.checks.links import check_links
 from skillpm.audit.checks.python_code import check_python
 from skillpm.audit.checks.script_code import check_script
 from skillpm.audit.checks.secrets import check_secrets
+from skillpm.audit.checks.shell_files import check_shell_files
 from skillpm.audit.checks.spelling import check_spelling
 from skillpm.audit.finding import AuditFinding
 from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
@@ -26,7 +27,7 @@ Check = Callable[[SourceFile], Iterator[AuditFinding]]
 FILE_CHECKS: tuple[Check, ...] = (
     check_file, check_hidden_text, check_hidden_instructions, check_mixed_scripts, check_links, check_instructions,
     check_downloads, check_commands, check_spelling, check_encoded, check_python, check_script, check_credentials,
-    check_secrets,
+    check_secrets, check_shell_files,
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from skillpm.audit.finding import AuditFinding, Severity
 from skillpm.audit.hosts import LOOKALIKES, Url, find_urls
+from skillpm.audit.shell_text import ShellText
 from skillpm.core.code_fences import classify_lines
 from skillpm.core.file_tree import TreeFile
 from skillpm.core.patterns import lazy_pattern
@@ -53,12 +54,6 @@ COMPARED = lazy_pattern(
     r"|detect\w*"
     r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
 )
-# A text that something is compared with.
-COMPARED = lazy_pattern(
-    r"(?i)(?:includes|contains|starts_?with|ends_?with|indexof|match(?:es)?|search|assert\w*!?|expect|equals?|==|!="
-    r"|detect\w*"
-    r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
-)
 # How far around a word a pattern looks, in a line that may be a whole program.
 MAX_BEFORE = 400
 MAX_BEHIND = 1_200
@@ -83,6 +78,8 @@ class SourceFile:
         self.path = sanitize(file.path)
         # The first line that a rule has not read, since the text is too long or too repetitive; 0 for none.
         self.unread_from = 0
+        # By line, the texts that the code of that line assembles; set before `commands` is read.
+        self.assembled: dict[int, str] = {}
         # By view; a text keeps its hash.
         self._starts: dict[str, list[int]] = {}
 
@@ -108,8 +105,8 @@ class SourceFile:
 
     @cached_property
     def lower(self) -> str:
-        """The folded text in lower case and ASCII, with the same offsets, in which words are found faster."""
-        return self.ascii.lower().decode()
+        """The text of `commands` in lower case and ASCII, with the same offsets, in which words are found faster."""
+        return self.commands.encode("ascii", "replace").lower().decode()
 
     @cached_property
     def _vocabulary(self) -> str:
@@ -136,8 +133,21 @@ class SourceFile:
 
     @cached_property
     def commands(self) -> str:
-        """The folded text with lines joined that a backslash continues; the others keep their numbers."""
-        return self.folded.replace("\\\n", " \v")
+        """The folded text as an interpreter reads it; lines keep their numbers.
+
+        Lines are joined that a backslash continues, variables of shell scripts are replaced by their values, and behind
+        a line of Python stand the texts that it assembles.
+        """
+        text = self.folded.replace("\\\n", " \v")
+        if self.assembled:
+            lines = text.split("\n")
+            for number, added in self.assembled.items():
+                lines[number - 1] += f"  {added}"
+            return "\n".join(lines)
+        if self.kind == "shell" and "$" in text:
+            shell = ShellText(text)
+            return "\n".join(map(shell.expand, text.split("\n")))
+        return text
 
     @cached_property
     def kind(self) -> Kind:

@@ -11,13 +11,15 @@ from skillpm.audit.source_file import SourceFile, excerpt
 from skillpm.core.patterns import lazy_pattern
 
 DECODED = (
-    r"(?:base64\s+(?:-d|-D|--decode|-di)|openssl\s+(?:enc\s+)?(?:-?base64|-?aes\S*|enc)\s[^\n|]{0,80}-d|xxd\s+-r"
+    r"(?:base64\s+(?:-d|-D|--d\w{0,5}|-di)|gzip\s+-\w{0,3}d\w{0,3}|openssl\s+(?:enc\s+)?(?:-?base64|-?aes\S*|enc)\s[^\n|]{0,80}-d|xxd\s+-r"
     r"(?:\s+-p)?"
     r"|xxd\s+-p\s+-r|base32\s+(?:-d|--decode)|uudecode|rev\b|gunzip|zcat|tr\s+[\"']?[A-Za-z]-[A-Za-z]{1,3}"
     r"|printf\s+[\"'](?:\\{1,2}(?:x[0-9a-f]{2}|[0-7]{3})){3,})"
 )
 DECODE_AND_RUN = lazy_pattern(
     rf"(?i)\b{DECODED}[^\n|;&]{{0,200}}{FILTERS}\\?\|\s*{SHELL}"
+    rf"|\b(?:sed|tail|head|awk|grep|cut)\s[^\n|;&]{{0,200}}\"?\$\{{?(?:0|BASH_SOURCE)\b[^\n|;&]{{0,40}}{FILTERS}\|\s*{SHELL}"
+    r"|\bawk\s[^\n|;&]{0,40}%c[^\n|;&]{0,200}\|\s*(?:ba|z)?sh\b"
     rf"|\b(?:eval|source|exec|(?:ba|z)?sh\s+-c|python[\d.]{{0,4}}\s+-c)\s+[\"']?(?:\$\(|`)[^\n]{{0,400}}?\b{DECODED}"
     rf"|\b(?:ba|z)?sh\s+(?:<<<\s*[\"']?\$\(|<\()[^\n]{{0,400}}?\b{DECODED}"
     r"|\bpowershell(?:\.exe)?\b[^\n]{0,120}\s-(?:e|ec|enc|encodedcommand)\s+[\"']?[A-Za-z0-9+/=]{16,}"
@@ -27,6 +29,11 @@ DECODE_AND_RUN = lazy_pattern(
     r"|Buffer\.from)\s*\("
     r"|\bnew\s+Function\s*\(\s*(?:atob|Buffer\.from)\s*\("
 )
+# A package that the project's own pages do not serve.
+_ARCHIVE = (
+    r"https://(?!(?:[\w-]{1,40}\.)?(?:github\.com|gitlab\.com|githubusercontent\.com|pypi\.org|pythonhosted\.org|huggingface\.co"
+    r"|pytorch\.org|nvidia\.com|npmjs\.org)/)[^\s\"'`]{1,200}?\.(?:whl|tar\.gz|tgz|zip)\b"
+)
 INSTALL_FROM_URL = lazy_pattern(
     r"(?i)\b(?:pip3?|uv\s+pip|uv\s+tool|pipx)\s+(?:install|run)\s[^\n;|&]{0,120}?(?:git\+)?(?:http"
     r"|ftp)://[^\s\"'`]{1,200}"
@@ -35,6 +42,8 @@ INSTALL_FROM_URL = lazy_pattern(
     r"[^\n;|&]{0,120}?(?:git\+)?http://[^\s\"'`]{1,200}"
     r"|\b(?:pip3?|uv\s+pip)\s+install\s[^\n;|&]{0,120}(?:--(?:extra-)?index-url[= ]|-i\s+)[\"']?http://[^\s\"'`]{1,200}"
     r"|\b(?:PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?|NPM_CONFIG_REGISTRY)=[\"']?http://[^\s\"'`]{1,200}"
+    rf"|\b(?:pip3?|uv\s+pip|pipx|npm)\s+(?:install|i)\s[^\n;|&]{{0,120}}?{_ARCHIVE}"
+    rf"|(?m:^)[\w.-]{{1,60}}(?:\[[\w,-]{{1,60}}\])?\s{{0,9}}@\s{{0,9}}{_ARCHIVE}"
     r"|--trusted-host\s+[\w.-]{1,100}"
 )
 PASSWORD_ARCHIVE = lazy_pattern(
@@ -45,7 +54,7 @@ PASSWORD_ARCHIVE = lazy_pattern(
     r"|\bunzip\s+-P\s*\S{2,30}|\b7z\s+x\s+[^\n]{0,60}-p\S{2,30}"
 )
 REVERSE_SHELL = lazy_pattern(
-    r"(?i)/dev/(?:tcp|udp)/[^\s/\"']{1,100}/[\d$]|\b(?:nc|ncat|netcat)(?:\.\w+)?\s+(?:[^\n|;]{0,80}\s)?-(?:\w{0,4}e"
+    r"(?i)\bssh\s[^\n|;]{0,100}\s-\w{0,5}R\s*\S{1,60}:22\b|/dev/(?:tcp|udp)/[^\s/\"']{1,100}/[\d$]|\b(?:nc|ncat|netcat)(?:\.\w+)?\s+(?:[^\n|;]{0,80}\s)?-(?:\w{0,4}e"
     r"|c)\s+[\"']?(?:/bin/)?(?:ba|z)?sh"
     r"|\bmkfifo\b[^\n]{0,100}\b(?:nc|ncat|netcat|telnet|openssl)\b|\bsocat\b[^\n]{0,120}\bexec:[\"']?(?:/bin/)?"
     r"(?:ba)?sh"
@@ -63,6 +72,7 @@ DESTROY = lazy_pattern(
     r"|\bmkfs(?:\.\w{2,8})?\s+[^\n]{0,60}/dev/|\bdd\s+[^\n]{0,80}\bof=/dev/(?:sd|nvme|hd|disk|vd)|>\s*/dev/(?:sd[a-z]"
     r"|nvme\d)"
     r"|:\(\)\s*\{\s*:\s*\|\s*:\s*&?\s*\}\s*;\s*:|\bchmod\s+(?:-R\s+|--recursive\s+)0?777\s+/(?=\s|$)"
+    r"|\brsync\s[^\n|;]{0,80}--delete\b[^\n|;]{0,80}\s[\"']?(?:~|\$\{?HOME\}?)?/?[\"']?(?=\s*(?:$|[;&|]))"
     r"|\b(?:format|del)\s+(?:/[a-z]\s+){1,4}c:\\?|shutil\.rmtree\(\s*(?:[\"']/[\"']"
     r"|os\.path\.expanduser\([\"']~[\"']\)|Path\.home\(\)|os\.environ\[[\"']HOME[\"']\])\s*[,)]"
 )
@@ -73,6 +83,7 @@ DISABLE = lazy_pattern(
     r"|disable)\s+(?:auditd|apparmor|firewalld|ufw|falcon\S*)"
     r"|\bvssadmin\s+delete\s+shadows|\bufw\s+disable|\biptables\s+-F\b|\bNOPASSWD\s*:\s*ALL|\bchmod\s+(?:u\+s"
     r"|[2467][0-7]{3})\s+(?=/)"
+    r"|\bNODE_TLS_REJECT_UNAUTHORIZED[\"'\]]{0,3}\s*=\s*[\"']?0|\bhttp\.sslVerify[= ][\"']?(?:false|0)"
     r"|\bunset\s+HISTFILE|\bHISTFILE=/dev/null|\bset\s+\+o\s+history\b"
     r"|\bhistory\s+-c\b|\brm\s+[^\n]{0,30}\.(?:bash|zsh)_history\b|\bset-executionpolicy\s+[^\n]{0,40}(?:bypass"
     r"|unrestricted)"
@@ -85,7 +96,10 @@ PERSIST = lazy_pattern(
     r"|\bln\s+-s\w*\s[^\n]{0,120}\s(?:~|\$HOME)/(?:\.config/(?:systemd/user|autostart)|Library/LaunchAgents)/"
     r"|\bsed\s+-i[^\n]{0,120}(?:~|\$\{?HOME\}?)[\"']?/\.(?:bash|zsh)rc\b"
     r"|\bgit\s+config\s+--global\s+core\.hooksPath\b|\bat\s+now\s*\+\s*\d"
-    r"|\|\s*crontab\s+-(?=\s|$)|\bcrontab\s+-\s*<<|\blaunchctl\s+(?:load|bootstrap)\b|\bschtasks\s+/create\b"
+    r"|\.(?:bashrc|zshrc|bash_profile|profile)[\"'][\s)]{0,4}\.(?:open\(\s*[\"'][aw]|write_text\()"
+    r"|\b(?:open|appendFile(?:Sync)?|writeFile(?:Sync)?)\s*\([^\n]{0,100}\.(?:bashrc|zshrc|bash_profile|profile)[\"'][\s)]{0,4},\s*"
+    r"(?:[\"'][aw]|\w)"
+    r"|\|\s*crontab\s+-(?=\s|$)|\bcrontab\s+[\"']?(?:[~.]?/|\$)[\w./$-]{1,80}|\bcrontab\s+-\s*<<|\blaunchctl\s+(?:load|bootstrap)\b|\bschtasks\s+/create\b"
     r"|CurrentVersion\\+Run\b"
 )
 
@@ -119,6 +133,10 @@ COMMANDS = (
             "printf",
             " rev",
             "tr ",
+            "gzip",
+            "$0",
+            "bash_source",
+            "awk",
         ),
         DECODE_AND_RUN,
         "runs what it first decodes",
@@ -136,6 +154,7 @@ COMMANDS = (
             "mkfifo",
             "socat",
             "sh -i",
+            "ssh ",
             "dup2",
             "pty.spawn",
             "telnet",
@@ -148,7 +167,7 @@ COMMANDS = (
     Command(
         "destructive-command",
         "high",
-        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "rmtree", "find "),
+        ("rm ", "mkfs", "dd ", "/dev/", ":()", "777", "del ", "format ", "rmtree", "find ", "rsync"),
         DESTROY,
         "deletes more than a skill may touch",
     ),
@@ -170,6 +189,8 @@ COMMANDS = (
             "histfile",
             "history",
             "executionpolicy",
+            "node_tls_reject",
+            "sslverify",
         ),
         DISABLE,
         "switches off a protection, or its traces",

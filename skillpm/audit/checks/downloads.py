@@ -10,12 +10,13 @@ from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import SourceFile, excerpt
 from skillpm.core.patterns import lazy_pattern
 
-PIPE_TO_SHELL = lazy_pattern(rf"(?i)\b{FETCH}\b{REST}{FILTERS}\\?\|&?\s*{SHELL}")
+PIPE_TO_SHELL = lazy_pattern(rf"(?i)\b{FETCH}\b{REST}{FILTERS}(?:\n[ \t]{{0,40}})?\\?\|&?\s*{SHELL}")
 SHELL_OF_FETCH = lazy_pattern(
     rf"(?i)\b(?:ba|z|da|k|a)?sh\s+(?:-\w+\s+){{0,3}}(?:<\s*(?:<\s*)?\(|<<<\s*[\"']?\$\(|-c\s+[\"']?(?:\$\(|`))\s*{FETCH}\b{REST}"
     rf"|\b(?:eval|source|exec|(?<![\w.])\.)\s+(?:--\s+)?[\"']?(?:\$\(|`|<\()\s*{FETCH}\b{REST}"
     rf"|\b(?:python[\d.]{{0,4}}|node|perl|ruby|php)\s+-[cer]\s+[\"']?(?:\$\(|`)\s*{FETCH}\b{REST}"
     rf"|\b(?:python[\d.]{{0,4}}|node|perl|ruby|(?:ba|z)?sh)\s+<\(\s*{FETCH}\b{REST}"
+    r"|\bdeno\s+(?:run|install)\s[^\n|;&]{0,120}https?://[^\s|;&]{1,200}"
     rf"|\b(?:source|\.)\s+/dev/stdin\s*<<<\s*[\"']?\$\(\s*{FETCH}\b{REST}"
 )
 POWERSHELL_FETCH = lazy_pattern(
@@ -90,8 +91,8 @@ RULES = (
 def check_downloads(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the commands that download something and run it."""
     for pattern, words in (
-        (PIPE_TO_SHELL, ("curl", "wget", "fetch", "aria2c", "lwp-request", "http")),
-        (SHELL_OF_FETCH, ("curl", "wget", "fetch")),
+        (PIPE_TO_SHELL, ("curl", "wget", "fetch", "aria2c", "lwp-request", "http", "dig ", "ssh ", "xh ")),
+        (SHELL_OF_FETCH, ("curl", "wget", "fetch", "deno ")),
         (POWERSHELL_FETCH, ("iex", "invoke-expression", "mshta", "regsvr32", "scriptblock", "certutil")),
         (SAVE_AND_RUN, ("curl", "wget")),
     ):
@@ -105,13 +106,16 @@ def check_downloads(file: SourceFile) -> Iterator[AuditFinding]:
 
 def judge_download(match: Match[str]) -> tuple[Severity, str]:
     """Return the severity of a command that runs a download, and why: by its most severe host."""
-    text = match[0]
+    severity, reason = BY_HOST[judge_host(match[0])]
+    return severity, f"{excerpt(match[0])} runs {reason}"
+
+
+def judge_host(text: str) -> HostKind | None:
+    """Return the kind of the most severe host in a command."""
     kinds: list[HostKind | None] = [read_url(found).kind for found in URL.finditer(text)]
     if not kinds:
         kinds = [_bare_host_kind(text)]
-    kind = min(kinds, key=GRAVITY.index)
-    severity, reason = BY_HOST[kind]
-    return severity, f"{excerpt(text)} runs {reason}"
+    return min(kinds, key=GRAVITY.index)
 
 
 def _bare_host_kind(text: str) -> HostKind | None:

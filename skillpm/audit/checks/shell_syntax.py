@@ -10,11 +10,12 @@ from skillpm.core.patterns import lazy_pattern
 _BARE = r"(?=\s*(?:$|[\n\v;&|)\"'`\\>]))"
 SHELL = (
     r"(?:sudo\s+(?:-\w+\s+){0,3}|env\s+|command\s+|exec\s+|nohup\s+|busybox\s+|xargs\s+(?:-\S{1,9}\s+){0,3})?"
+    r"(?:\$[({]?SHELL\b|(?<=\s-0\s)(?:ba)?sh\s+-c(?=\s*$)|"
     r"(?:/{1,2}(?:usr/)?(?:local/)?bin/)?(?:env\s+)?"
     rf"(?:(?:ba|z|da|k|a|fi)?sh(?:{_BARE}|(?=\s+-(?:\s|[sexlivu]{{1,4}}\b|-)))"
-    rf"|(?:python[\d.]{{0,4}}|node|perl|ruby|php|osascript)(?:{_BARE}|(?=\s+-(?:$|[\s\"'`]))))"
+    rf"|(?:python[\d.]{{0,4}}|node|perl|ruby|php|osascript)(?:{_BARE}|(?=\s+-(?:$|[\s\"'`])))))"
 )
-FETCH = r"(?:curl|wget|lwp-request|fetch|aria2c)"
+FETCH = r"(?:curl|wget|lwp-request|fetch|aria2c|https?(?=\s)|xh(?=\s)|dig(?=\s)|ssh(?=\s))"
 # Up to the end of a command; a pipe only into programs that pass text on.
 REST = r"[^\n|;&]{0,400}+(?:&(?![&\s])[^\n|;&]{0,400}+){0,9}+"
 FILTERS = (
