@@ -46,6 +46,8 @@ class PublishedCopy(Value):
     max_age: float
     # In seconds since 1970; 0 if it was never fetched.
     fetched: float = 0.0
+    # Until when its publisher lets it be used; None for no limit.
+    expires: float | None = None
 
     def find_problem(self, now: float) -> str:
         """Return why the copy is no longer valid, as a predicate; empty if it is valid."""
@@ -53,6 +55,8 @@ class PublishedCopy(Value):
             return "was never fetched"
         if now < self.fetched - MAX_CLOCK_DIFFERENCE:
             return "has a copy of the future (check your clock)"
+        if self.expires is not None and now > self.expires:
+            return "has expired"
         return "was not fetched for longer than its max-age" if now > self.fetched + self.max_age else ""
 
 

@@ -111,8 +111,23 @@ def test_only_what_is_due_is_fetched(publisher: Publisher) -> None:
     assert publisher.refresh(now=NOW + 900, only_due=True) == NEWER
 
 
+def test_a_server_that_replays_a_policy_can_only_do_so_until_it_expires(publisher: Publisher) -> None:
+    expires = 1_796_000_000 + 9 * 86_400
+    publisher.publish(NEW, f"expires = {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(expires))}\n{BLOCKED}")
+    publisher.refresh()
+
+    assert publisher.refresh(now=expires) == NEW
+    assert publisher.applies(expires) == f"steals tokens ({publisher.url}: blocked.0)"
+    assert publisher.refresh(now=expires + 1) == "not-trusted: this policy has expired: 2026-12-09T00:53:20Z"
+    assert publisher.applies(expires + 1) == (
+        f"not-trusted: the policy {publisher.url} has expired, so nothing is allowed\n"
+        f"  where: {publisher.file}: fetch\n  hint: run `skillpm policy refresh` when the server is reachable"
+    )
+
+
 UNSIGNED = "not-trusted: URL is not signed by the key in `fetch.key`"
 FUTURE = "2100-01-01T00:00:00Z"
+EXPIRED = "2026-11-25T00:00:00Z"
 
 
 def publish_other_bytes(publisher: Publisher) -> None:
@@ -150,6 +165,14 @@ PROBLEMS: dict[str, tuple[Callable[[Publisher], None], str]] = {
         "document: `issued` is missing: without it, an older policy could replace a newer one",
     ),
     "the future": (lambda it: it.publish(FUTURE, ""), f"not-trusted: this policy was issued in the future: {FUTURE}"),
+    "an expired one": (
+        lambda it: it.publish(NEWER, f"expires = {EXPIRED}"),
+        f"not-trusted: this policy has expired: {EXPIRED}",
+    ),
+    "a time that ends before it begins": (
+        lambda it: it.publish(NEWER, f"expires = {NEW}"),
+        "document: `expires` must be later than `issued`",
+    ),
     "another place": (
         lambda it: it.publish(NEWER, it.fetch),
         "document: a published policy cannot decide where policies are fetched",

@@ -154,7 +154,8 @@ def _format_age(policy: ListedPolicy) -> str:
     if not policy.issued:
         return ""
     minutes = max(0, int(time.time() - policy.fetched) // 60)
-    return f" (issued {policy.issued}, fetched {pluralize(minutes, 'minute')} ago)"
+    expires = f", expires {policy.expires}" if policy.expires else ""
+    return f" (issued {policy.issued}{expires}, fetched {pluralize(minutes, 'minute')} ago)"
 
 
 def _skill_to_json(skill: CheckedSkill) -> dict[str, Any]:
@@ -164,7 +165,8 @@ def _skill_to_json(skill: CheckedSkill) -> dict[str, Any]:
 
 def _policy_to_json(policy: ListedPolicy) -> dict[str, Any]:
     value = {"kind": policy.kind, "origin": policy.origin, "rules": policy.rules}
-    return value | ({"issued": policy.issued, "fetched": int(policy.fetched)} if policy.issued else {})
+    value |= {"issued": policy.issued, "fetched": int(policy.fetched)} if policy.issued else {}
+    return value | ({"expires": policy.expires} if policy.expires else {})
 
 
 def _result_to_json(result: RefreshedPolicy) -> dict[str, Any]:

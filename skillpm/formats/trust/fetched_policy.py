@@ -23,6 +23,8 @@ def read_published_policy(text: str, url: str) -> Policy:
     policy = read_policy(text, url)
     if not policy.issued:
         raise DocumentError("`issued` is missing: without it, an older policy could replace a newer one", where=url)
+    if policy.expires and policy.expires <= policy.issued:
+        raise DocumentError("`expires` must be later than `issued`", where=policy.locate("expires"))
     if policy.fetch is not None:
         raise DocumentError("a published policy cannot decide where policies are fetched", where=policy.locate("fetch"))
     return policy

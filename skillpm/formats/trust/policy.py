@@ -72,6 +72,8 @@ class Policy(Value):
     fetch: FetchedPolicy | None = None
     # When a published policy was issued, in UTC; empty for one that is not.
     issued: str = ""
+    # Until when it may be used, in UTC; empty for no limit.
+    expires: str = ""
 
     def locate_file(self, path: str) -> str:
         """Return the path of a file that the policy names, which is relative to the policy's folder."""
@@ -87,7 +89,7 @@ def read_policy(text: str, file: str) -> Policy:
     """Parse a policy. An unknown key is an error: it may be a rule that this version does not enforce."""
     top = parse_toml(text, file)
     top.check_format("version", FORMAT)
-    top.check_keys("version", "issued", *TABLES)
+    top.check_keys("version", "issued", "expires", *TABLES)
     require, limits, audit = (_read_table(top, key) for key in ("require", "limits", "audit"))
     require.check_keys("signers", "reviews", "min-age")
     limits.check_keys("executables", "max-size")
@@ -109,7 +111,8 @@ def read_policy(text: str, file: str) -> Policy:
         trust_project=audit.flag_or("trust-project", default=True),
         blocked=() if blocked is None else tuple(map(_read_blocked, blocked.elements())),
         fetch=_read_fetch(top.get("fetch")),
-        issued=_read_issued(top.get("issued")),
+        issued=_read_time(top.get("issued")),
+        expires=_read_time(top.get("expires")),
     )
 
 
@@ -225,5 +228,5 @@ def _read_fetch(node: JsonNode | None) -> FetchedPolicy | None:
     return FetchedPolicy(url=url.text(), key=key.text(), refresh=refresh, max_age=max_age)
 
 
-def _read_issued(node: JsonNode | None) -> str:
+def _read_time(node: JsonNode | None) -> str:
     return "" if node is None else to_utc(node.text()) or node.raise_expected("a time such as 2026-01-31T12:00:00Z")

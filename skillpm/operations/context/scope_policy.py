@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skillpm.formats.trust.fetched_policy import PolicyCopy
     from skillpm.formats.trust.policy import FetchedPolicy, Policy
     from skillpm.requirements.source import Source
-    from skillpm.trust.policy import Policies, PolicyCheck
+    from skillpm.trust.policy import Policies, PolicyCheck, PublishedCopy
 
 CHECK_HINT = "`skillpm policy check` explains the policies in effect"
 USER_POLICY, PROJECT_POLICY = "policy.toml", "skills.policy.toml"
@@ -132,8 +132,16 @@ def load_policies(scopes: Sequence[Scope], settings: Settings) -> "Policies | No
             published = PublishedCopy(
                 url=policy.fetch.url, where=policy.locate("fetch"), max_age=float(policy.fetch.max_age)
             )
-            copies.append(published if copy is None else published.replace(fetched=copy.fetched))
+            copies.append(published if copy is None else _date(published, copy))
     return Policies(layers=tuple(layers), copies=tuple(copies))
+
+
+def _date(published: "PublishedCopy", copy: "PolicyCopy") -> "PublishedCopy":
+    from datetime import datetime  # noqa: PLC0415  (only for published policies)
+
+    text = copy.policy.expires
+    expires = datetime.fromisoformat(text).timestamp() if text else None
+    return published.replace(fetched=copy.fetched, expires=expires)
 
 
 def has_published_policy(scope: Scope, settings: Settings) -> bool:

@@ -38,6 +38,8 @@ class ListedPolicy(Value):
     # Of a published policy: when it was issued and, in seconds since 1970, fetched.
     issued: str = ""
     fetched: float = 0.0
+    # Until when it may be used; empty for no limit.
+    expires: str = ""
 
 
 class CheckedSkill(Value):
@@ -68,6 +70,7 @@ def list_policies(scope: Scope, settings: Settings) -> list[ListedPolicy]:
                     rules=_list_rules(published),
                     issued=published.issued,
                     fetched=copy.fetched,
+                    expires=published.expires,
                 )
             )
     return listed

@@ -129,11 +129,23 @@ def _download(client: "HttpClient", url: str) -> Sequence[bytes]:
 
 
 def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
-    """Refuse an older policy, which an attacker may replay, and a future one, which would block later ones."""
+    """Refuse an older policy, which an attacker may replay, and a future one, which would block later ones.
+
+    Without `expires`, a server that replays the same policy can withhold newer ones without end: each fetch of it
+    succeeds, so that `max-age` is never reached.
+    """
     from datetime import UTC, datetime  # noqa: PLC0415  (few commands fetch a policy)
 
     issued, where = new.policy.issued, new.policy.locate("issued")
-    latest = to_utc(datetime.fromtimestamp(now + MAX_CLOCK_DIFFERENCE, UTC).isoformat())
+    current, latest = (
+        to_utc(datetime.fromtimestamp(each, UTC).isoformat()) for each in (now, now + MAX_CLOCK_DIFFERENCE)
+    )
+    if new.policy.expires and new.policy.expires < current:
+        raise NotTrusted(
+            f"this policy has expired: {new.policy.expires}",
+            where=new.policy.locate("expires"),
+            hint="its publisher must sign one with later `issued` and `expires`",
+        )
     if issued > latest:
         raise NotTrusted(f"this policy was issued in the future: {issued}", where=where, hint="check your clock")
     if old is None:
