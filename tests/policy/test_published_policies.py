@@ -125,6 +125,27 @@ def test_a_server_that_replays_a_policy_can_only_do_so_until_it_expires(publishe
     )
 
 
+def test_a_command_with_a_copy_does_not_wait_long_for_a_server_that_is_silent(
+    scene: CommandSandbox, publisher: Publisher, server: GitServer
+) -> None:
+    project = scene.create_project()
+    publisher.publish(NEW)
+    project.write("../home/.config/skillpm/policy.toml", f"version = 1\n{publisher.fetch}")
+    project.run("policy", "refresh", check=True)
+    (copy,) = (project.home / ".config/skillpm/policies").iterdir()
+    copy.write_text(json.dumps({**json.loads(copy.read_text()), "fetched": int(time.time()) - 86_400}))
+    server.add_fault("GET /p.toml", "dribble-body")
+    began = time.monotonic()
+
+    result = project.run("sync")
+
+    assert time.monotonic() - began < 15
+    assert result.error_output == (
+        f"warning: the policy {publisher.url} could not be refreshed, the one issued {NEW} applies: "
+        f"{publisher.url} did not respond within 3 s\n"
+    )
+
+
 UNSIGNED = "not-trusted: URL is not signed by the key in `fetch.key`"
 FUTURE = "2100-01-01T00:00:00Z"
 EXPIRED = "2026-11-25T00:00:00Z"

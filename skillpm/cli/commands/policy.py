@@ -164,7 +164,7 @@ def _skill_to_json(skill: CheckedSkill) -> dict[str, Any]:
 
 
 def _policy_to_json(policy: ListedPolicy) -> dict[str, Any]:
-    value = {"kind": policy.kind, "origin": policy.origin, "rules": policy.rules}
+    value: dict[str, Any] = {"kind": policy.kind, "origin": policy.origin, "rules": policy.rules}
     value |= {"issued": policy.issued, "fetched": int(policy.fetched)} if policy.issued else {}
     return value | ({"expires": policy.expires} if policy.expires else {})
 

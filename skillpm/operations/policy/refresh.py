@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
 
 MAX_SIGNATURE_SIZE = 1_000
-# A command that only happens to be the first one after the interval does not wait longer for the server.
-MAX_WAIT = 20.0
+# In seconds, for each of the two requests. A command that only happens to be the first one after the interval waits
+# less if it has a copy: agent hosts give an MCP server 10 seconds to start.
+MAX_WAIT, MAX_WAIT_WITH_COPY = 20.0, 3.0
 # The interval in which a server checks its policies, in seconds.
 MAX_PAUSE = 60.0
 
@@ -42,8 +43,12 @@ class RefreshedPolicy(Value):
     error: SkillpmError | None = None
 
 
-def refresh_policies(scope: Scope, context: Context, *, only_due: bool = False) -> list[RefreshedPolicy]:
+def refresh_policies(
+    scope: Scope, context: Context, *, only_due: bool = False, max_wait: float = MAX_WAIT
+) -> list[RefreshedPolicy]:
     """Fetch the published policies that apply in a scope, or only those whose interval is over.
+
+    `max_wait` is in seconds for each request, where there is an older copy.
 
     An error leaves the last good copy, and is returned.
     """
@@ -56,7 +61,7 @@ def refresh_policies(scope: Scope, context: Context, *, only_due: bool = False) 
             continue
         issued = "" if old is None else old.policy.issued
         try:
-            new = _fetch(context, policy.fetch, old)
+            new = _fetch(context, policy.fetch, old, MAX_WAIT if old is None else max_wait)
             _write_copy(new, policy.fetch, settings)
         except SkillpmError as error:
             results.append(RefreshedPolicy(url=policy.fetch.url, issued=issued, error=error))
@@ -71,7 +76,7 @@ def refresh_due_policies(scope: Scope, context: Context) -> None:
     if context.settings.offline or context.is_policy_refreshed:
         return
     context.is_policy_refreshed = True
-    for result in refresh_policies(scope, context, only_due=True):
+    for result in refresh_policies(scope, context, only_due=True, max_wait=MAX_WAIT_WITH_COPY):
         if result.error is not None:
             applies = f"the one issued {result.issued} applies" if result.issued else "there is no older copy"
             message = f"the policy {sanitize(result.url)} could not be refreshed, {applies}: {result.error.message}"
@@ -90,7 +95,7 @@ def _write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> N
         write_document(path, write_policy_copy(copy, fetch).encode(), fsync=settings.fsync, mode=0o600)
 
 
-def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None) -> PolicyCopy:
+def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None, max_wait: float) -> PolicyCopy:
     """Return the policy that is published now. Raises `NotTrusted` for one that is not signed, or older."""
     from skillpm.fetchers.destinations import Destinations  # noqa: PLC0415  (imports httpx, as below)
     from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415
@@ -99,7 +104,7 @@ def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None) -> Po
         raise OfflineError([fetch.url])
     settings = context.settings
     settings = settings.replace(
-        network_timeout=min(settings.network_timeout, MAX_WAIT), idle_timeout=min(settings.idle_timeout, MAX_WAIT)
+        network_timeout=min(settings.network_timeout, max_wait), idle_timeout=min(settings.idle_timeout, max_wait)
     )
     destinations = Destinations()
     destinations.name(fetch.url)
