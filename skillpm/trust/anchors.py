@@ -26,6 +26,7 @@ HASHES: dict[str, hashes.HashAlgorithm] = {
     "secp384r1": hashes.SHA384(),
     "secp521r1": hashes.SHA512(),
 }
+SIGNING_PURPOSES = {ExtendedKeyUsageOID.CODE_SIGNING, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 # What `cryptography` raises for certificates that are not what they should be.
 DAMAGED = (ValueError, TypeError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
 SUPPORTED = "an ECDSA key on P-256, P-384 or P-521"
@@ -151,6 +152,7 @@ def _has_chain(anchors: Anchors, signer: x509.Certificate, others: Sequence[x509
         verification.ExtensionPolicy.permit_all()
         .require_present(x509.BasicConstraints, verification.Criticality.AGNOSTIC, None)
         .may_be_present(x509.KeyUsage, verification.Criticality.AGNOSTIC, _check_ca_usage)
+        .may_be_present(x509.ExtendedKeyUsage, verification.Criticality.AGNOSTIC, _check_purposes)
     )
     policy = (
         verification.PolicyBuilder()
@@ -170,13 +172,22 @@ def _check_ca_usage(_: object, __: x509.Certificate, usage: x509.KeyUsage | None
         raise ValueError("not a CA")
 
 
+def _check_purposes(_: object, __: x509.Certificate, purposes: x509.ExtendedKeyUsage | None) -> None:
+    """Refuse an authority that may only issue other certificates, e.g. for TLS servers."""
+    if purposes is not None and SIGNING_PURPOSES.isdisjoint(purposes):
+        raise ValueError("not for signing")
+
+
 def _is_for_signing(certificate: x509.Certificate) -> bool:
-    """Return whether a certificate may sign: its key usage says so, or its extended key usage, as in model-signing."""
+    """Return whether a certificate may sign: as its extended key usage says (RFC 5280, 4.2.1.12), else its key usage.
+
+    The certificate of a TLS server has the key usage of a signature, too. model-signing accepts it, so with the root of
+    an organization, each of its servers could sign skills.
+    """
     extensions = certificate.extensions
     with contextlib.suppress(x509.ExtensionNotFound):
-        if extensions.get_extension_for_class(x509.KeyUsage).value.digital_signature:
-            return True
+        purposes = extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        return not SIGNING_PURPOSES.isdisjoint(purposes)
     with contextlib.suppress(x509.ExtensionNotFound):
-        usage = extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
-        return ExtendedKeyUsageOID.CODE_SIGNING in usage
+        return extensions.get_extension_for_class(x509.KeyUsage).value.digital_signature
     return False

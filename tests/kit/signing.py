@@ -51,10 +51,16 @@ class Key:
         end: dt.datetime = END,
         is_for_signing: bool = True,
         with_chain: bool = True,
+        purpose: x509.ObjectIdentifier | None = None,
     ) -> "Key":
-        """Issue a certificate for a new key; `with_chain` adds those of this one, apart from the root."""
+        """Issue a certificate for a new key; `with_chain` adds those of this one, apart from the root.
+
+        `purpose` is the only one in the extended key usage; without it, there is no such extension.
+        """
         key = key or Key()
-        certificate = self._make(name, key, is_ca=is_ca, start=start, end=end, is_for_signing=is_for_signing)
+        certificate = self._make(
+            name, key, is_ca=is_ca, start=start, end=end, is_for_signing=is_for_signing, purpose=purpose
+        )
         key.chain = [certificate, *(self.chain if with_chain else [])]
         return key
 
@@ -66,7 +72,15 @@ class Key:
         return root
 
     def _make(
-        self, name: str, key: "Key", *, is_ca: bool, start: dt.datetime, end: dt.datetime, is_for_signing: bool
+        self,
+        name: str,
+        key: "Key",
+        *,
+        is_ca: bool,
+        start: dt.datetime,
+        end: dt.datetime,
+        is_for_signing: bool,
+        purpose: x509.ObjectIdentifier | None = None,
     ) -> x509.Certificate:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         others = ["content_commitment", "key_encipherment", "data_encipherment", "encipher_only", "decipher_only"]
@@ -84,4 +98,6 @@ class Key:
             .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
             .add_extension(x509.KeyUsage(**usage), critical=True)
         )
+        if purpose is not None:
+            builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
         return builder.sign(self.private, hashes.SHA256())

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.x509.oid import ExtendedKeyUsageOID
 from hypothesis import given
 from hypothesis import strategies as st
 from kit.signing import Key
@@ -179,6 +180,19 @@ def test_a_chain_of_which_one_certificate_has_expired_does_not_count() -> None:
 def test_a_certificate_for_something_else_cannot_sign() -> None:
     tree = sign(ROOT.issue("Acme Mail", is_for_signing=False))
     assert problem(tree, ANCHORS) == "its certificate is not for signing (CN=Acme Mail)"
+
+
+def test_the_certificate_of_a_server_cannot_sign() -> None:
+    """Its key usage is that of a signature, too: each server of an organization could sign its skills."""
+    server = ROOT.issue("Acme Web", purpose=ExtendedKeyUsageOID.SERVER_AUTH)
+    assert problem(sign(server), ANCHORS) == "its certificate is not for signing (CN=Acme Web)"
+    for purpose in (ExtendedKeyUsageOID.CODE_SIGNING, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE):
+        assert problem(sign(ROOT.issue("Acme Skills", purpose=purpose)), ANCHORS) == ""
+
+
+def test_an_authority_for_servers_cannot_issue_the_certificate_of_a_signer() -> None:
+    authority = ROOT.issue("Acme Web CA", is_ca=True, purpose=ExtendedKeyUsageOID.SERVER_AUTH)
+    assert problem(sign(authority.issue("Acme Skills")), ANCHORS) == NO_ROOT.format("Acme Skills", "Acme Root")
 
 
 def test_a_certificate_that_signed_itself_can_be_trusted_as_it_is() -> None:
