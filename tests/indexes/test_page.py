@@ -315,6 +315,42 @@ def test_malicious_markdown_is_rendered_in_linear_time(text: str) -> None:
     assert time.process_time() - start < 20
 
 
+def test_a_reference_that_is_repeated_does_not_multiply_the_page() -> None:
+    """30,000 characters 10,000 times would be 300 MB, in the memory of the build and of each reader."""
+    html = render_safe_html(f'[a]: https://example.com/{"x" * 30_000} "{"y" * 10_000}"\n\n{"[a] " * 8_000}')
+
+    assert html.count("https://example.com/") == 8
+    assert html.count(">a</a>") == 8_000
+    assert len(html) < 800_000
+
+
+def test_a_file_of_the_user_is_not_overwritten_by_the_page_of_a_skill(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.write("public/skills/pdf.js", "// ours\n")
+
+    result = publisher.run("index", "build", "skills", "--out", "public")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: refusing to overwrite a file that skillpm did not write\n"
+        f"  where: {publisher.work}/public/skills/pdf.js\n"
+        "  hint: move it away, or build without the page (--no-catalog)\n",
+    )
+    assert not publisher.exists("public/index.json")
+    publisher.build("--no-catalog")
+    assert publisher.read("public/skills/pdf.js") == "// ours\n"
+
+
+def test_a_link_in_place_of_the_page_of_a_skill_is_not_replaced(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf", "1.0.0")
+    publisher.build()
+    publisher.write("own.js", publisher.read("public/skills/pdf.js"))
+    (publisher.work / "public/skills/pdf.js").unlink()
+    (publisher.work / "public/skills/pdf.js").symlink_to("../../own.js")
+
+    assert publisher.run("index", "build", "skills", "--out", "public").code == 1
+
+
 def test_long_texts_are_cut() -> None:
     body = "A line of text.\n" * 5_000
 

@@ -76,3 +76,16 @@ def test_what_is_refused(registry: OciRegistry, sandbox: Sandbox) -> None:
         assert result.code != 0
         assert result.error_output.splitlines()[0] == f"error: {message}"
     assert not sandbox.exists("site")
+
+
+def test_a_file_of_the_user_is_not_overwritten(registry: OciRegistry, sandbox: Sandbox) -> None:
+    publish(registry, "acme/pdf", "1.0.0", make_skill("pdf"))
+    sandbox.write("site/skills/pdf.js", "// ours\n")
+
+    result = sandbox.run("index", "page", f"oci://{registry.host}/acme/pdf:1.0.0", "--out", "site")
+
+    assert (result.code, result.error_output.splitlines()[0]) == (
+        1,
+        "error: refusing to overwrite a file that skillpm did not write",
+    )
+    assert sandbox.render_tree("site") == "skills/\n  pdf.js\n"

@@ -26,12 +26,17 @@ ALLOWED_TAGS = {
 }
 
 
+# In characters, of all addresses in a text. A definition of 30,000 characters can be referred to 10,000 times.
+MAX_ADDRESSES = 262_144
+
+
 def render_safe_html(markdown: str) -> str:
     """Render Markdown as HTML with `ALLOWED_TAGS` only. Hidden characters become visible escapes."""
     parser = _parser()
     tokens = parser.parse(escape_hidden_text(markdown))
     for token in tokens:
         _adjust_token(token)
+    _limit_addresses(tokens)
     return _cleaner().clean(parser.renderer.render(tokens, parser.options, {}))
 
 
@@ -66,6 +71,14 @@ def _adjust_token(token: Token) -> None:
         alignment = ALIGNMENTS.get(str(token.attrs.pop("style", "")))
         if alignment:
             token.attrs["class"] = alignment
+
+
+def _limit_addresses(tokens: Sequence[Token]) -> None:
+    """Remove the titles of links, which the page does not show, and the addresses over `MAX_ADDRESSES`."""
+    left = MAX_ADDRESSES
+    for link in (each for token in tokens for each in token.children or () if each.type == "link_open"):
+        left -= len(str(link.attrs["href"]))
+        link.attrs = {"href": link.attrs["href"]} if left >= 0 else {}
 
 
 @cache

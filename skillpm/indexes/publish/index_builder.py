@@ -24,6 +24,7 @@ from skillpm.indexes.publish.output_dir import (
     CATALOG_FILE,
     PAGE_FILE,
     check_output_dir,
+    check_skill_pages,
     find_leftovers,
     has_own_page,
     read_existing_catalog,
@@ -173,6 +174,8 @@ class IndexWriter:
         """Write the documents of an index whose archives have been written."""
         summaries = [self._summarize(skill) for skill in releases.values() if skill.latest]
         index_name = name or self.name
+        if self._with_page:
+            check_skill_pages(self.folder, [summary.name for summary in summaries])
         documents = ((f"skills/{skill}.json", write_releases(versions)) for skill, versions in releases.items())
         catalogs = (
             (CATALOG_FILE, write_catalog(Catalog(name=index_name, skills=tuple(summaries)))),

@@ -169,6 +169,22 @@ def skill_page_path(name: str) -> str:
     return f"skills/{name}.js"
 
 
+def check_skill_pages(folder: str, names: Iterable[str]) -> None:
+    """Raise `RefusedError` if the file of a skill in the HTML catalog would replace one that skillpm did not write."""
+    for path in (os.path.join(folder, skill_page_path(name)) for name in names):
+        if os.path.lexists(path) and not _is_skill_page(path):
+            raise RefusedError(
+                "refusing to overwrite a file that skillpm did not write",
+                where=path,
+                hint="move it away, or build without the page (--no-catalog)",
+            )
+
+
+def _is_skill_page(path: str) -> bool:
+    with translate_os_errors("read a page", path):
+        return not os.path.islink(path) and read_regular_file(path).startswith(SKILL_FILE_START)
+
+
 def find_page_files(folder: str) -> list[str]:
     """Return the files of the HTML catalog that skillpm wrote."""
     found = [START_FILE] if os.path.lexists(os.path.join(folder, START_FILE)) and owns_start_page(folder) else []
@@ -176,10 +192,8 @@ def find_page_files(folder: str) -> list[str]:
         found.append(PAGE_FILE)
     for path in _list_skill_files(folder):
         name = os.path.basename(path)
-        if name.endswith(".js") and is_skill_name(name.removesuffix(".js")) and not os.path.islink(path):
-            with translate_os_errors("read a page", path):
-                is_own = read_regular_file(path).startswith(SKILL_FILE_START)
-            found += [f"skills/{name}"] if is_own else []
+        if name.endswith(".js") and is_skill_name(name.removesuffix(".js")) and _is_skill_page(path):
+            found.append(f"skills/{name}")
     return sorted(found)
 
 

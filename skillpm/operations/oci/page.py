@@ -17,7 +17,13 @@ from skillpm.formats.oci.manifest import VERSION_KEYS, SkillManifest, find_annot
 from skillpm.formats.oci.reference import tag_version
 from skillpm.formats.pin import OciPin
 from skillpm.indexes.publish.index_builder import IndexBuildResult
-from skillpm.indexes.publish.output_dir import CATALOG_FILE, check_output_dir, has_own_page, write_files
+from skillpm.indexes.publish.output_dir import (
+    CATALOG_FILE,
+    check_output_dir,
+    check_skill_pages,
+    has_own_page,
+    write_files,
+)
 from skillpm.indexes.publish.page_files import ShownSkill, remove_stale_page_files, render_page_files
 from skillpm.indexes.publish.release_merge import build_summary
 from skillpm.operations.context.runtime import Context
@@ -60,6 +66,7 @@ def write_oci_page(context: Context, specs: Sequence[str], output: str, *, name:
             listed[skill] = _ListedSkill(source=own, spec=f"{quote(spec)}{chosen}")
     fetched = fetchers.pin({skill: listed[skill].source for skill in sorted(listed)})
     manifests = fetchers.read_manifests({skill: _pin_of(each) for skill, each in fetched.items()})
+    check_skill_pages(folder, fetched)
     shown = (_show(context, skill, listed[skill], each, manifests[skill]) for skill, each in fetched.items())
     title = name or sources[0][1].repository
     written = write_files(folder, render_page_files(folder, title, shown), fsync=context.settings.fsync)
