@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.patterns import lazy_pattern
@@ -78,16 +79,21 @@ def read_text(path: str) -> str | None:
 
 def read_regular_file(path: str, max_size: int = MAX_FILE_SIZE) -> bytes:
     """Return a file's bytes. Raises `OSError`, also for anything but a regular file of up to `max_size` bytes."""
-    # A cloned project may contain a named pipe, or a link to /dev/zero: opening the one would block without NONBLOCK,
-    # reading the other would never end.
-    descriptor = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
-    with open(descriptor, "rb") as file:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise OSError(0, "not a regular file", path)
-        if state.st_size > max_size:
+    with open_regular_file(path) as file:
+        if os.fstat(file.fileno()).st_size > max_size:
             raise OSError(0, f"larger than {max_size} bytes", path)
         return file.read(max_size)
+
+
+def open_regular_file(path: str) -> BinaryIO:
+    """Open a file to read it. Raises `OSError`, also for anything but a regular file."""
+    # A cloned project may contain a named pipe, or a link to /dev/zero: opening the one would block without NONBLOCK,
+    # reading the other would never end.
+    file = open(os.open(path, os.O_RDONLY | NONBLOCK | BINARY), "rb")  # noqa: SIM115  (the caller closes it)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(0, "not a regular file", path)
+    return file
 
 
 def write_document(

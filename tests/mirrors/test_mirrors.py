@@ -434,8 +434,10 @@ def forged_header(name: str, size: int, kind: bytes) -> bytes:
             3000 * (forged_header("././@LongLink", 5, b"L") + b"abcd".ljust(512, b"\0")),
             "maximum recursion depth exceeded",
         ),
+        (forged_header("././@LongLink", 1_000_001, b"L") + bytes(2_000_000), "a header is over 1000000 bytes"),
+        (forged_header("x", 1_000_001, b"x") + bytes(2_000_000), "a header is over 1000000 bytes"),
     ],
-    ids=["negative", "nested"],
+    ids=["negative", "nested", "long name", "pax"],
 )
 def test_a_forged_tar_ends(origins: Origins, first: Machine, tmp_path: Path, members: bytes, problem: str) -> None:
     del first
@@ -447,6 +449,16 @@ def test_a_forged_tar_ends(origins: Origins, first: Machine, tmp_path: Path, mem
 
     assert result.code == 1
     assert result.error_output.startswith(f"error: {tmp_path}/bundle.tar is not a mirror: {problem}")
+
+
+def test_a_pipe_in_place_of_a_tar_does_not_block(origins: Origins, first: Machine, tmp_path: Path) -> None:
+    del first
+    os.mkfifo(tmp_path / "bundle.tar")
+
+    result = origins.clone("other").run("sync", "--frozen", env={"SKILLPM_REPLACE": str(tmp_path / "bundle.tar")})
+
+    assert result.code == 1
+    assert result.error_output.startswith("error: cannot read a mirror: not a regular file\n")
 
 
 def test_a_place_that_is_no_mirror(origins: Origins, first: Machine, mirror: Mirror, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Writing a mirror: by several commands at once, on a full disk, and into a registry that fails."""
 
+import io
 import json
 import subprocess
 import tarfile
@@ -122,3 +123,37 @@ def test_a_bundle_that_is_replaced_while_it_is_read(first: Machine, tmp_path: Pa
         newer.replace(bundle)
 
         assert reader.read_member(name) == data
+
+
+@pytest.mark.parametrize("has_marker", [True, False])
+def test_nothing_is_written_through_a_link_in_a_mirror(first: Machine, tmp_path: Path, *, has_marker: bool) -> None:
+    mirror, elsewhere = tmp_path / "mirror", tmp_path / "elsewhere"
+    for folder in (mirror, elsewhere):
+        folder.mkdir()
+    (mirror / "skills").symlink_to(elsewhere)
+    if has_marker:
+        (mirror / "mirror.json").write_text('{"version": 1}\n')
+
+    result = first.run("mirror", "skills.lock", str(mirror))
+
+    assert (result.code, result.error_output) == (
+        1,
+        "error: `skills` of a mirror must be a folder\n"
+        f"  where: {mirror}/skills\n"
+        "  hint: replace it with a folder; nothing was written\n",
+    )
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_other_members_of_a_tar_are_not_passed_on(first: Machine, tmp_path: Path) -> None:
+    bundle, forged = tmp_path / "bundle.tar", tmp_path / "forged.tar"
+    first.run("mirror", "skills.lock", str(bundle), check=True)
+    with tarfile.open(forged, "w") as archive:
+        for name, data in {"mirror.json": b'{"version": 1}', "skills/../../.bashrc": b"x", "skills/a": b"x"}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+    first.run("mirror", "skills.lock", str(forged), check=True)
+
+    assert forged.read_bytes() == bundle.read_bytes()

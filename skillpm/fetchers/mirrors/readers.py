@@ -3,7 +3,7 @@
 import os
 import tarfile
 from threading import Lock
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
@@ -13,13 +13,15 @@ from skillpm.fetchers.http.client import HttpClient
 from skillpm.fetchers.mirrors.layout import MARKER, MirrorAddress, archive_path, check_marker, tag_of
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.regular_file import read_regular_file
-from skillpm.files import translate_os_errors
+from skillpm.files import open_regular_file, translate_os_errors
 from skillpm.formats.oci.manifest import SkillManifest
 from skillpm.formats.oci.reference import repository_url
 from skillpm.settings import Settings
 
 MAX_MARKER = 10_000
 MAX_ARCHIVES = 1_000_000
+# Of one header of a `.tar`, in bytes: a PAX header or a long name, which `tarfile` reads whole.
+MAX_TAR_HEADER = 1_000_000
 
 
 class MirrorReader(Protocol):
@@ -113,8 +115,8 @@ class FileReader:
             return self._file
         try:
             with translate_os_errors("read a mirror", self.path):
-                file = open(self.path, "rb")  # noqa: SIM115  (until the command ends)
-                with tarfile.open(fileobj=file, mode="r:") as archive:
+                file = open_regular_file(self.path)  # until the command ends
+                with tarfile.open(fileobj=cast("BinaryIO", _TarHeaders(file)), mode="r:") as archive:
                     last = -1
                     for member in archive:
                         # `tarfile` would read the same header again, without end.
@@ -135,6 +137,20 @@ class FileReader:
             check_marker(decode_marker(file.read(min(size, MAX_MARKER)), self.path), f"{self.path}: {MARKER}")
         self._file = file
         return file
+
+
+class _TarHeaders:
+    """A file of which `tarfile` reads only headers: a forged one may claim that it has gigabytes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int) -> bytes:
+        """Read a header."""
+        if size > MAX_TAR_HEADER:
+            raise tarfile.ReadError(f"a header is over {MAX_TAR_HEADER} bytes")
+        return self._file.read(size)
 
 
 class WebReader:

@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
 from skillpm.events import Reporter
@@ -30,6 +31,7 @@ from skillpm.formats.oci.manifest import OCI_MANIFEST
 from skillpm.formats.oci.reference import repository_url
 from skillpm.settings import Settings
 
+ARCHIVE_NAME = lazy_pattern(rf"{FOLDER}/[0-9a-f]{{64}}\.tar\.gz")
 Archives = Iterable[tuple[str, bytes]]
 """Keys and archives, sorted by key."""
 
@@ -52,7 +54,14 @@ class FolderWriter:
         self.settings = settings
 
     def open_reader(self) -> MirrorReader | None:
-        """Return the reader of the folder, unless it is empty."""
+        """Return the reader of the folder, unless it is empty. Nothing is written through a link inside."""
+        archives = os.path.join(self.folder, FOLDER)
+        if os.path.lexists(archives) and (os.path.islink(archives) or not os.path.isdir(archives)):
+            raise RefusedError(
+                f"`{FOLDER}` of a mirror must be a folder",
+                where=archives,
+                hint="replace it with a folder; nothing was written",
+            )
         if os.path.isfile(os.path.join(self.folder, MARKER)):
             return FolderReader(self.folder, self.settings.limits.download)
         with translate_os_errors("read a folder", self.folder):
@@ -97,6 +106,7 @@ class FileWriter:
         with translate_os_errors("write a mirror", self.path):
             make_folders(os.path.dirname(self.path), fsync=self.settings.fsync)
             remove_stale_temporaries(self.path)
+            discard_file(temporary)  # of a killed process that had the same id: in a container, every command has
         try:
             with translate_os_errors("write a mirror", self.path):
                 with open(temporary, "xb") as file:
@@ -114,7 +124,8 @@ class FileWriter:
     def _members(self, archives: Archives) -> Iterator[tuple[str, bytes]]:
         yield MARKER, write_marker().encode()
         reader, last = self.open_reader(), ""
-        names = [] if reader is None else sorted(name for name in reader.members if name.startswith(f"{FOLDER}/"))
+        # Whatever else a forged file contains is not passed on, such as `skills/../../.bashrc`.
+        names = [] if reader is None else sorted(name for name in reader.members if ARCHIVE_NAME.fullmatch(name))
         # Lazily, since all archives together may be larger than the memory; of two with one name, the new one is first.
         old = ((name, 1, b"") for name in names)
         new = ((archive_path(key), 0, data) for key, data in archives)
