@@ -110,6 +110,16 @@ def test_a_scanner_may_write_a_file_instead(scanned: Scanned) -> None:
     assert scanned.install(sarif(RESULT)) == ["acme/EXFIL: scripts/read.sh:2: sends files away"]
 
 
+def test_a_pipe_in_place_of_its_file_does_not_block(scanned: Scanned) -> None:
+    scanned.configure([sys.executable, "-c", "import os, sys; os.mkfifo(sys.argv[1])", "{output}", "{path}"])
+
+    (problem,) = scanned.install("")
+
+    assert problem == (
+        "acme: : the scanner `acme` failed: it exited with 0 without valid SARIF: its output is not a regular file"
+    )
+
+
 def test_texts_of_a_scanner_are_shown_without_control_characters(scanned: Scanned) -> None:
     (problem,) = scanned.install(sarif({**RESULT, "ruleId": "A\x1b[2J", "message": {"text": "a\nb\x1b]0;x\x07"}}))
 

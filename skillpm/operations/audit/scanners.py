@@ -20,7 +20,7 @@ from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
-from skillpm.files import translate_os_errors
+from skillpm.files import read_regular_file, translate_os_errors
 from skillpm.formats.trust.audit_settings import OUTPUT, PATH, AuditScanner
 from skillpm.formats.trust.sarif import ScannerFinding, read_sarif
 
@@ -148,8 +148,9 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 def _read_output(path: str) -> bytes:
     """Return the file that a scanner was to write. Raises `FileNotFoundError`, `DocumentError`."""
-    with open(path, "rb") as file:
-        data = file.read(MAX_OUTPUT + 1)
-    if len(data) > MAX_OUTPUT:
-        raise DocumentError(f"it wrote more than {MAX_OUTPUT // 1_000_000} MB")
-    return data
+    try:
+        return read_regular_file(path, MAX_OUTPUT)
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # a pipe would never end
+        raise DocumentError(f"its output is {error.strerror}") from error
