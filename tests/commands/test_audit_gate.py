@@ -1,6 +1,7 @@
 """New content is audited before it is installed or used. Findings block, so that nothing changes; exceptions pass."""
 
 import json
+from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -91,7 +92,7 @@ def test_the_finding_may_be_allowed_once(project: CommandSandbox, evil: str) -> 
 def test_an_unknown_rule_cannot_be_allowed(project: CommandSandbox, evil: str) -> None:
     assert project.output("install", evil, "--allow", "hidden-txt") == expected_output("""\
 ! error: the audit has no rule `hidden-txt`
-!   where: audit
+!   where: --allow
 !   hint: did you mean `hidden-text`?
 [1]
 """)
@@ -189,12 +190,29 @@ def test_an_update_does_not_repeat_warnings(project: CommandSandbox, url: str, u
     assert "audit" not in project.run("update", check=True).error_output
 
 
-def test_a_rule_that_does_not_exist_is_an_error(project: CommandSandbox, url: str) -> None:
-    configure(project, '[audit]\nblock = ["hiden-text"]\n')
+@pytest.mark.parametrize(
+    ("file", "line", "text"),
+    [
+        ("HOME/.config/skillpm/config.toml", "2:1", '[audit]\nblock = ["hiden-text"]\n'),
+        ("WORK/skills.policy.toml", "4:1", 'version = 1\n\n[audit]\nblock = ["hiden-text"]\n'),
+        ("WORK/skills.json", "1:26", '{"skills": {}, "audit": {"block": ["hiden-text"]}}'),
+    ],
+)
+def test_a_rule_that_does_not_exist_is_an_error(
+    project: CommandSandbox, url: str, file: str, line: str, text: str
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    path = Path(file.replace("HOME", str(project.home)).replace("WORK", str(project.work)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
-    assert project.run("install", f"{url}@pdf", "--json").json["error"]["message"] == (
-        "the audit has no rule `hiden-text`"
-    )
+    for command in (["use", f"{url}@pdf"], ["audit"], ["load", "pdf"], ["policy", "check"]):
+        assert project.output(*command) == expected_output(f"""\
+! error: the audit has no rule `hiden-text`
+!   where: {file}:{line}: audit.block
+!   hint: did you mean `hidden-text`?
+[1]
+"""), command
 
 
 def test_an_import_is_refused_and_allowed_like_an_install(project: CommandSandbox, evil: str) -> None:

@@ -307,6 +307,10 @@ def test_a_key_and_a_signature_are_made_with_the_command_alone(scene: CommandSan
     [
         ("version = 1\n", "`issued` is missing: without it, an older policy could replace a newer one"),
         ("version = 1\nsource = 1\n", "unknown key `source`; did you mean `sources`?"),
+        (
+            'version = 1\nissued = 2026-01-01T00:00:00Z\n[audit]\nblock = ["cisco/ANY", "hihg"]\n',
+            "the audit has no rule `hihg`",
+        ),
     ],
 )
 def test_a_policy_that_no_machine_would_take_is_not_signed(scene: CommandSandbox, text: str, message: str) -> None:

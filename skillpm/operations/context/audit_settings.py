@@ -1,15 +1,25 @@
 """The audit settings of a scope: those of the user, and what the manifests of the project add."""
 
 import os
+from collections.abc import Container, Iterable
 
 from skillpm.core.decoder import parse_json
+from skillpm.core.suggestions import suggestion_hint
+from skillpm.core.text import sanitize
+from skillpm.errors import DocumentError
 from skillpm.files import is_below, read_text
 from skillpm.formats.manifest import document_kind
-from skillpm.formats.trust.audit_settings import AuditSettings, read_audit_settings
+from skillpm.formats.trust.audit_settings import (
+    ALL_RULES,
+    SEVERITIES,
+    WIDENS,
+    AuditSettings,
+    read_audit_settings,
+)
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_permissions import load_manifest
 from skillpm.operations.context.scope_policy import load_scope_policies
-from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.operations.context.scope_settings import read_user_setting, user_config_path
 from skillpm.settings import Settings
 
 
@@ -17,22 +27,39 @@ def load_audit_settings(scope: Scope, settings: Settings) -> AuditSettings:
     """Return the settings of the user, with the rules that manifests block, and their exceptions if they are trusted.
 
     A manifest can only add to what blocks: it may come from an attacker who wants a skill installed. Raises
-    `DocumentError` for an invalid document.
+    `DocumentError` for an invalid document, and for a rule that does not exist: misspelled, it would block nothing.
     """
     audit = read_audit_settings(read_user_setting(settings, "audit"))
+    for key, rules in (("block", audit.block), ("warn", audit.warn)):
+        check_rule_names(rules, audit.scanners, f"{user_config_path(settings)}: audit.{key}")
     policies = load_scope_policies(scope, settings)
     if policies is not None:
+        for layer in policies.layers:
+            check_rule_names(layer.audit_block, audit.scanners, layer.locate("audit.block"))
         block = tuple(dict.fromkeys([*audit.block, *policies.audit_block]))
         trust_project = audit.trust_project if policies.trust_project else False
         audit = audit.replace(block=block, required=policies.audit_block, trust_project=trust_project)
     is_trusted = trusts_project(audit, scope, settings)
     for each in (scope, workspace_scope(scope, settings)) if scope.member else (scope,):
         if not _is_foreign(each) and (added := load_manifest(each).audit) is not None:
+            check_rule_names(added.block, audit.scanners, f"{each.manifest}: audit.block")
             audit = audit.replace(
                 block=tuple(dict.fromkeys([*audit.block, *added.block])),
                 allow=(*audit.allow, *(added.allow if is_trusted else ())),
             )
     return audit
+
+
+def check_rule_names(rules: Iterable[str], scanners: Container[str], where: str) -> None:
+    """Raise `DocumentError` for a name that is neither a rule, nor a severity, nor a rule of one of these scanners."""
+    from skillpm.audit.rules import RULES  # noqa: PLC0415  (they take a while to import; most settings name none)
+
+    known = {*RULES, *SEVERITIES, ALL_RULES, WIDENS}
+    for rule in rules:
+        scanner, is_foreign, _ = rule.partition("/")
+        if rule not in known and not (is_foreign and scanner in scanners):
+            hint = suggestion_hint(rule, known, "`skillpm audit --list-rules` lists all rules")
+            raise DocumentError(f"the audit has no rule `{sanitize(rule, 80)}`", hint=hint, where=where)
 
 
 def _is_foreign(scope: Scope) -> bool:

@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
-from skillpm.audit.finding import SEVERITIES, AuditFinding
-from skillpm.audit.rules import RULES
-from skillpm.core.suggestions import list_some, suggestion_hint
+from skillpm.audit.finding import AuditFinding
+from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError
 from skillpm.formats.pin import describe_pin
-from skillpm.formats.trust.audit_settings import ALL_RULES, WIDENS, AuditException, AuditScanner, names_rule
+from skillpm.formats.trust.audit_settings import AuditException, AuditScanner, names_rule
 from skillpm.formats.trust.sarif import ScannerFinding
 from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
 from skillpm.operations.audit.verdicts import read_or_audit
+from skillpm.operations.context.audit_settings import check_rule_names
 from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
 from skillpm.operations.review.review_state import needs_review
 
@@ -24,7 +23,7 @@ Finding = AuditFinding | ScannerFinding
 
 def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
     """Yield the findings that block, and report the others: at most one line a skill."""
-    check_rule_names(request)
+    check_rule_names(request.options.allow, request.audit.scanners, "--allow")
     warned: dict[str, Sequence[Finding]] = {}
     for skill in request.incoming:
         if not needs_review(skill.locked):
@@ -43,16 +42,6 @@ def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
         if others and not blocking:
             warned[skill.name] = others
     _warn(request, warned)
-
-
-def check_rule_names(request: GateRequest) -> None:
-    """Raise `DocumentError` for a rule that does not exist: misspelled, it would block nothing."""
-    known = {*RULES, *SEVERITIES, ALL_RULES, WIDENS}
-    for rule in (*request.audit.block, *request.audit.warn, *request.options.allow):
-        scanner, is_foreign, _ = rule.partition("/")
-        if rule not in known and not (is_foreign and scanner in request.audit.scanners):
-            hint = suggestion_hint(rule, known, "`skillpm audit --help` names the rules")
-            raise DocumentError(f"the audit has no rule `{sanitize(rule, 80)}`", hint=hint, where="audit")
 
 
 def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) -> bool:

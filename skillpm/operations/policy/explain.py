@@ -13,6 +13,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import summarize_pin
 from skillpm.formats.trust.policy import Policy
 from skillpm.installer.layout import load_receipt
+from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
@@ -107,6 +108,7 @@ def check_skills(scope: Scope, context: Context, names: Sequence[str]) -> list[C
     too old.
     """
     policies = load_scope_policies(scope, context.settings)
+    load_audit_settings(scope, context.settings)  # raises for a rule that does not exist
     require_current(policies, context.settings.now)
     known = {str(skill.name): skill for skill in _check_known(scope, context, policies or Policies())}
     if not names:

@@ -6,6 +6,7 @@ from skillpm.core.values import Value
 from skillpm.errors import ConflictError, FileError, UsageError
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.trust.fetched_policy import read_published_policy
+from skillpm.operations.context.audit_settings import check_rule_names
 from skillpm.operations.context.runtime import Context
 from skillpm.trust.ed25519 import create_private_key, format_public_key, read_private_key, sign
 
@@ -27,6 +28,8 @@ def sign_policy(context: Context, file: str, key: str) -> SignedPolicy:
         if found is None:
             raise FileError("this file does not exist", where=each)
     policy = read_published_policy(text or "", path)
+    # Which scanners its users have is not known here.
+    check_rule_names([rule for rule in policy.audit_block if "/" not in rule], (), policy.locate("audit.block"))
     private_key = read_private_key((key_text or "").encode(), key_path)
     signature = f"{path}.sig"
     with translate_os_errors("write the signature", signature):
