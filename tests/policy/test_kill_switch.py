@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import make_skill, prefix_paths, wait_for
+from kit import Repository, make_skill, prefix_paths, wait_for
 from kit.registry import write_files
 
 from skillpm import SkillService, open_service
@@ -77,6 +77,21 @@ def test_sync_reports_it_and_removes_its_links_but_no_file(shop: CommandSandbox)
     (shop.work / POLICY).unlink()
     shop.run("sync", check=True)
     assert os.path.lexists(shop.work / ".claude/skills/pdf")
+
+
+def test_an_update_of_it_does_not_keep_its_links(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    project.run("install", f"{url}@pdf", f"{url}@docx", "--agent", "claude-code", check=True)
+    upstream.write({"skills/pdf/notes.md": "More.\n", "skills/docx/notes.md": "More.\n"}).commit()
+    project.run("lock", "--upgrade", check=True)
+    project.write(POLICY, BLOCKED.format("name", "pdf"))
+
+    assert f"blocked: pdf: steals tokens ({WHERE})\n" in project.output("verify")
+    assert project.output("sync").endswith(WARNING)
+
+    assert not os.path.lexists(project.work / ".claude/skills/pdf")
+    assert not project.exists(".agent-skills/pdf/notes.md")
+    assert project.exists(".agent-skills/docx/notes.md")
+    assert project.output("update", "pdf").startswith("! error: `pdf` is refused: blocked: ")
 
 
 def test_it_can_be_uninstalled_and_not_be_installed_or_used_again(shop: CommandSandbox, url: str) -> None:

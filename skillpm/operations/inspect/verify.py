@@ -81,7 +81,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
         skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
         skills = [_verify_signature(skill, view, fetchers, locked, receipt) for skill in skills]
         skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
-        skills = [_verify_policy(skill, policies, locked) for skill in skills]
+        skills = [_verify_policy(skill, policies, locked, receipt) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
         local = sorted({name for links in receipt.links.values() for name in links} - {*names})
         linked = [_verify_links(VerifiedSkill(name=name, state="ok"), scope, context, receipt) for name in local]
@@ -193,12 +193,13 @@ def read_installed(folder: str, installed: InstalledSkill) -> FileTree:
 
 
 def _verify_policy(
-    skill: VerifiedSkill, policies: "Policies | None", locked: Mapping[SkillName, LockedSkill]
+    skill: VerifiedSkill, policies: "Policies | None", locked: Mapping[SkillName, LockedSkill], receipt: Receipt
 ) -> VerifiedSkill:
-    """Report a skill that a policy blocks."""
-    if policies is None or skill.state not in {"ok", "link"}:
+    """Report a skill that a policy blocks, whatever else is wrong with it."""
+    if policies is None or skill.state == "missing":
         return skill
-    digest = locked[skill.name].digest if skill.name in locked else None
+    entry = receipt.skills.get(skill.name) or locked.get(skill.name)
+    digest = None if entry is None else entry.digest
     detail = policies.describe_blocked([skill.name], digest or "")
     return skill.replace(state="blocked", detail=detail) if detail else skill
 

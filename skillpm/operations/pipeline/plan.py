@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
@@ -37,6 +38,9 @@ from skillpm.registry.builder import PendingChanges, build_registry, load_prior_
 from skillpm.registry.snapshot import read_file_stat
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
+
+if TYPE_CHECKING:
+    from skillpm.trust.policy import Policies
 
 
 class GateOptions(Value):
@@ -220,7 +224,9 @@ def plan_install(
     names = {*lockfile.skills, *receipt.skills, *options.unmanaged_to_remove}
     disk = read_installed_states(layout.directory, names, receipt.skills, stat_cache)
     disk = mark_edited_links(scope, settings, disk, receipt.skills)
+    policies = load_scope_policies(scope, settings)
     actions = plan_actions(lockfile.skills, receipt.skills, disk, options, files.find_version_range)
+    actions = tuple(_keep_blocked(policies, action, options) for action in actions)
     after = update_receipt(layout, receipt, lockfile, disk, actions)
     registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     local = registry.local_skills
@@ -228,7 +234,7 @@ def plan_install(
     actions = (*actions, *local.make_actions({action.name for action in actions}))
     copies = local.digest_copies(layout, receipt, are_all_copied=LinkKinds.read(scope, settings, files).has_copies)
     names = {action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided
-    blocked = _find_blocked(scope, settings, {*names, *local.versions}, lockfile, registry.listed)
+    blocked = _find_blocked(scope, policies, {*names, *local.versions}, lockfile, registry.listed)
     incoming = {action.name for action in actions if action.verb in {"add", "update"}}
     blocked_messages = [blocked[name] for name in blocked if name not in incoming]  # the gate refuses the others
     visible = VisibleSkills(
@@ -256,11 +262,26 @@ def plan_install(
     )
 
 
+def _keep_blocked(policies: "Policies | None", action: Action, options: InstallOptions) -> Action:
+    """Return an action that leaves a skill as it is if a policy blocks its name and the command does not name it.
+
+    An update would be refused together with the whole command, which then could not remove the links to the skill.
+    """
+    is_named = action.name in (options.selected or ())
+    if policies is None or action.verb != "update" or is_named or not policies.describe_blocked([action.name], ""):
+        return action
+    return Action(verb="keep", name=action.name, old_version=action.old_version, new_version=action.old_version)
+
+
 def _find_blocked(
-    scope: Scope, settings: Settings, names: AbstractSet[SkillName], lockfile: Lockfile, listed: BuildResult
+    scope: Scope,
+    policies: "Policies | None",
+    names: AbstractSet[SkillName],
+    lockfile: Lockfile,
+    listed: BuildResult,
 ) -> dict[SkillName, str]:
     """Return a warning for each skill that a policy blocks: it stays on disk, but is not served to agents."""
-    policies, warnings = load_scope_policies(scope, settings), dict[SkillName, str]()
+    warnings = dict[SkillName, str]()
     if policies is None:
         return warnings
     for name in sorted(names):
