@@ -177,10 +177,14 @@ def format_error(error: SkillpmError) -> str:
 @contextmanager
 def closed_connections() -> Iterator[None]:
     """Close the connections of a command, which end with its process otherwise; a later test would be blamed."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    gc.freeze()  # or each row looks through all tests that were collected
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+        gc.unfreeze()
 
 
 @contextmanager

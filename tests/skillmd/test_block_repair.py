@@ -170,7 +170,7 @@ def front_of(lines: list[str]) -> Frontmatter:
     return read_frontmatter("\n".join(["---", "name: x", "description: d", "m:", *lines, "z: 1", "---", ""]))
 
 
-@settings(max_examples=2000)
+@settings(max_examples=400)
 @given(MAPPINGS, BAD_LINES, st.sampled_from(["  ", "    ", " "]), st.integers(0, 30), st.integers(1, 3))
 def test_a_line_among_others_changes_none_of_their_values(
     tree: dict[str, Any], bad: str, indent: str, at: int, level: int
@@ -195,7 +195,7 @@ def test_a_line_among_others_changes_none_of_their_values(
     check_fix(broken, front)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=400)
 @given(MAPPINGS, BAD_SCALARS, st.sampled_from(["  ", "    ", "\t"]), st.data())
 def test_an_invalid_scalar_leaves_its_siblings_where_they_are(
     tree: dict[str, Any], bad: str, indent: str, data: st.DataObject
