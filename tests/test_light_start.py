@@ -63,7 +63,12 @@ def test_an_update_with_nothing_new_compares_no_content(settled: Sandbox) -> Non
 
 
 def test_a_sync_with_nothing_to_do_checks_no_content(settled: Sandbox) -> None:
-    checks = ("skillpm.audit", "skillpm.operations.audit", "skillpm.operations.gate", "skillpm.operations.review")
+    checks = (
+        "skillpm.audit",
+        "skillpm.operations.audit",
+        "skillpm.operations.content_validation",
+        "skillpm.operations.review",
+    )
 
     assert {name for name in loaded(settled, "sync") if name.startswith(checks)} == set()
 

@@ -12,7 +12,7 @@ from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 
 
 class NumberParam(click.ParamType[float]):
@@ -112,5 +112,7 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
         dry_run=flags.get("dry_run", False),
         allows_whole_repositories=flags.get("yes", False),
         groups=flags.get("groups", ()),
-        gate=GateOptions(allow=flags.get("allowed_rules", ()), requires_reviews=flags.get("reviewed", False)),
+        validation=ValidationOptions(
+            allow=flags.get("allowed_rules", ()), requires_reviews=flags.get("reviewed", False)
+        ),
     )

@@ -11,6 +11,7 @@ from functools import partial
 
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
+from skillpm.operations.content_validation.loading import LoadValidator
 from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.operations.context.scope_permissions import (
     blocked_name_layers,
@@ -26,7 +27,6 @@ from skillpm.operations.context.scope_policy import (
     require_current,
 )
 from skillpm.operations.context.scope_settings import user_config_path
-from skillpm.operations.gate.loading import LoadGate
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.layered_registry import LayeredRegistry
 from skillpm.serving.body_modes import Mode
@@ -96,7 +96,7 @@ def make_service(
     documents = [*manifests, *(file.path for file in find_policy_files(scopes, settings))]
     files = [user_config_path(settings), *documents]
     # Given skills were checked where they come from.
-    inspect = LoadGate(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
+    inspect = LoadValidator(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.host:
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415

@@ -12,17 +12,17 @@ from skillpm.fetchers.dispatcher import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import describe_pin
 from skillpm.installer.unpacked import unpack_skill
+from skillpm.operations.content_validation.incoming import check_incoming
+from skillpm.operations.content_validation.problems import IncomingSkill
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.gate.problems import IncomingSkill
 from skillpm.operations.install.request import InstallRequest, NewRequirement
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.pipeline.content_warnings import lfs_messages
-from skillpm.operations.pipeline.gate import check_incoming
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.pipeline.whole_repositories import require_confirmation
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.card import Card
@@ -48,7 +48,7 @@ class UseOptions(Value):
     ask: Ask | None = None
     # Whether the user has confirmed that the skill may be a repository with many files.
     allows_whole_repositories: bool = False
-    gate: GateOptions = GateOptions()
+    validation: ValidationOptions = ValidationOptions()
 
 
 class UsedSkill(Value):
@@ -79,7 +79,7 @@ def use(scope: Scope, context: Context, request: InstallRequest, options: UseOpt
         require_confirmation(context.store, Lockfile(), Lockfile(skills=skills))
     trees = fetch_checked(scope, context, skills)
     incoming = [IncomingSkill(name=name, locked=skills[name], tree=tree) for name, tree in trees.items()]
-    check_incoming(scope, context, incoming, options.gate)
+    check_incoming(scope, context, incoming, options.validation)
     cache_dir = context.settings.cache_dir
     folders = {name: unpack_skill(cache_dir, name, tree, variant_of(skills[name].pin)) for name, tree in trees.items()}
     name = requirement.name

@@ -1,4 +1,8 @@
-"""Where a skill comes from, as a policy names it, and whether a pattern of a policy matches it. Pure."""
+"""Where a skill comes from, and whether a pattern matches it. Pure.
+
+What a policy allows must be exact, so its patterns match addresses as they are written, without ambiguous paths. What
+`[[trust]]` requires must not depend on how a URL is written, so its patterns match normalized names.
+"""
 
 import fnmatch
 import re
@@ -108,6 +112,44 @@ def matches_request(pattern: str, url: str) -> bool:
 def matches_name(pattern: str, name: str) -> bool:
     """Return whether a pattern of names, in which `*` matches any text, matches a name; case is ignored."""
     return _compile(pattern).fullmatch(name.casefold()) is not None
+
+
+def covers_source(pattern: str, pin: Pin) -> bool:
+    """Return whether a pattern of `[[trust]]` matches the whole name of a source, see `name_source`."""
+    return _compile(pattern.casefold().removesuffix("/")).fullmatch(name_source(pin)) is not None
+
+
+def name_source(pin: Pin) -> str:
+    """Return the source of a skill as `[[trust]]` names it: host and path, or `path:`, `bundled:`, `env:`, `npm:`.
+
+    In lower case, without scheme, port of the scheme, and `.git`: forges ignore case.
+    """
+    match pin:
+        case GitPin() | UrlPin():
+            return _strip_url(pin.url)
+        case IndexPin():
+            return _strip_url(pin.index)
+        case PathPin():
+            return f"path:{pin.path}".casefold()
+        case BundledPin():
+            return f"bundled:{pin.name}".casefold()
+        case OciPin() | PackagePin():
+            return find_place(pin).address.casefold()
+        case _:
+            assert_never(pin)
+
+
+def _strip_url(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    if not separator:  # git@host:path, or a folder
+        host, colon, path = url.partition(":")
+        rest = f"{host.rpartition('@')[2]}/{path.lstrip('/')}" if colon else url
+    authority, slash, path = rest.partition("/")
+    host = authority.rpartition("@")[2].casefold()
+    port = {"https": ":443", "http": ":80", "ssh": ":22"}.get(scheme, "")
+    host = host.removesuffix(port).rstrip(".") if port else host
+    path = re.sub("/+", "/", path).strip("/").casefold().removesuffix(".git")
+    return f"{host}{slash}{path}" if path else host
 
 
 def _split(address: str) -> tuple[str, str, str] | None:

@@ -10,7 +10,7 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.policy import BlockedContent, Policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.requirements.source import Source
-from skillpm.trust.places import Place, find_place, matches_name, matches_place, matches_request
+from skillpm.trust.places import Place, covers_source, find_place, matches_name, matches_place, matches_request
 
 MAX_NAMED = 5
 # By how many seconds clocks may differ.
@@ -183,7 +183,7 @@ class Policies(Value):
                 where = layer.locate(f"require.signers.{pattern}")
                 rule = TrustRule(source=pattern, root=layer.locate_file(root), required=True, where=where)
                 # Forges ignore case: what is required must not depend on how a URL is written.
-                if rule.covers(pin) or matches_place(pattern.casefold(), address.casefold()):
+                if covers_source(pattern, pin) or matches_place(pattern.casefold(), address.casefold()):
                     yield rule
 
 

@@ -32,7 +32,7 @@ def forbidden_place(offer: Offer, file: Path) -> str:
 
 
 def refusal(rule: str, key: str, problem: str) -> Expected:
-    """Return the error of the gate."""
+    """Return the error of the content validation."""
 
     def expected(offer: Offer, file: Path) -> str:
         return f"not-trusted: `{offer.name}` is refused: {rule}: {file}: {key}: {problem}\n  hint: {HINT}"

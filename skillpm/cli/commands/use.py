@@ -13,7 +13,7 @@ from skillpm.cli.serve_options import find_ask, loaded_to_json, mode_option, pro
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
 from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.serve import Viewer
 from skillpm.operations.use import UsedSkill, UseOptions, use
 
@@ -60,7 +60,7 @@ def command(call: Invocation, spec: str, arguments: tuple[str, ...], command_lin
         arguments=arguments or None,
         ask=find_ask(call),
         allows_whole_repositories=flags["yes"],
-        gate=GateOptions(allow=flags["allowed_rules"]),
+        validation=ValidationOptions(allow=flags["allowed_rules"]),
     )
     request = InstallRequest(specs=(spec,), skills=(skill,) if skill else ())
     try:

@@ -1,14 +1,8 @@
 """`[[trust]]` of config.toml: the trusted signers of each source (docs/guides/signing.md)."""
 
-import fnmatch
-import re
-from functools import lru_cache
-from typing import assert_never
-
 from skillpm.core.decoder import JsonNode
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import Value
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
 
 MAX_PATTERN_LENGTH = 500
 MAX_WILDCARDS = 6
@@ -33,10 +27,6 @@ class TrustRule(Value):
     required: bool = False
     # File and key, for messages.
     where: str = ""
-
-    def covers(self, pin: Pin) -> bool:
-        """Return whether the rule is about the source of a skill."""
-        return _compile(self.source).fullmatch(source_name(pin)) is not None
 
 
 def read_trust(node: JsonNode | None) -> tuple[TrustRule, ...]:
@@ -71,48 +61,3 @@ def _read_pattern(node: JsonNode) -> str:
     if len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS:
         node.raise_expected(f"a pattern of at most {MAX_PATTERN_LENGTH} characters with at most {MAX_WILDCARDS} `*`")
     return text
-
-
-def source_name(pin: Pin) -> str:
-    """Return the source of a skill as a pattern names it: host and path, or `path:`, `bundled:`, `env:`, `npm:`.
-
-    In lower case, without scheme, port of the scheme, and `.git`: forges ignore case, and what a rule requires must
-    not depend on how a URL is written.
-    """
-    match pin:
-        case GitPin():
-            return _strip_url(pin.url)
-        case UrlPin():
-            return _strip_url(pin.url)
-        case IndexPin():
-            return _strip_url(pin.index)
-        case OciPin():
-            return pin.repository.casefold()
-        case PathPin():
-            return f"path:{pin.path}".casefold()
-        case BundledPin():
-            return f"bundled:{pin.name}".casefold()
-        case PackagePin():
-            return f"{pin.kind}:{pin.package}".casefold()
-        case _:
-            assert_never(pin)
-
-
-def _strip_url(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    if not separator:  # git@host:path, or a folder
-        host, colon, path = url.partition(":")
-        rest = f"{host.rpartition('@')[2]}/{path.lstrip('/')}" if colon else url
-    authority, slash, path = rest.partition("/")
-    host = authority.rpartition("@")[2].casefold()
-    port = {"https": ":443", "http": ":80", "ssh": ":22"}.get(scheme, "")
-    host = host.removesuffix(port).rstrip(".") if port else host
-    path = re.sub("/+", "/", path).strip("/").casefold().removesuffix(".git")
-    return f"{host}{slash}{path}" if path else host
-
-
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> re.Pattern[str]:
-    # fnmatch translates to a pattern without backtracking.
-    text = pattern.casefold().removesuffix("/").replace("[", "[[]").replace("?", "[?]")
-    return re.compile(fnmatch.translate(text))

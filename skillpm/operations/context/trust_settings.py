@@ -12,6 +12,7 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.trust_rules import TrustRule, read_trust
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.settings import Settings
+from skillpm.trust.places import covers_source
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors
@@ -39,7 +40,7 @@ def _parse_rules(text: str, file: str) -> tuple[TrustRule, ...]:
 
 def find_trust_rules(rules: Iterable[TrustRule], pin: Pin) -> tuple[TrustRule, ...]:
     """Return the rules about the source of a skill."""
-    return tuple(rule for rule in rules if rule.covers(pin))
+    return tuple(rule for rule in rules if covers_source(rule.source, pin))
 
 
 def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":

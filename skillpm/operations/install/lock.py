@@ -111,8 +111,8 @@ def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: Fetch
     """Raise `NotTrusted` for new content without the trusted signature that it requires."""
     if read_user_setting(fetchers.settings, "trust") is None:
         return
-    from skillpm.operations.gate.problems import refusal  # noqa: PLC0415  (few users trust signers)
-    from skillpm.operations.gate.signatures import find_unsigned  # noqa: PLC0415
+    from skillpm.operations.content_validation.problems import refusal  # noqa: PLC0415  (few users trust signers)
+    from skillpm.operations.content_validation.signatures import find_unsigned  # noqa: PLC0415
 
     if problems := [*find_unsigned(skills, fetchers)]:
         raise refusal(problems)

@@ -40,7 +40,7 @@ from skillpm.operations.pipeline.index_policy import (
     unconfigured_index_messages,
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, write_ranges
-from skillpm.operations.pipeline.plan import GateOptions, InstallPlan, plan_install
+from skillpm.operations.pipeline.plan import InstallPlan, ValidationOptions, plan_install
 from skillpm.operations.pipeline.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
@@ -127,7 +127,7 @@ class ChangeOptions(Value):
     refreshed: tuple[str, ...] = ()
     # The groups of the manifest to install; empty for everything.
     groups: tuple[str, ...] = ()
-    gate: GateOptions = GateOptions()
+    validation: ValidationOptions = ValidationOptions()
 
 
 Edit = Callable[[ProjectFiles], ProjectFiles]
@@ -265,8 +265,8 @@ def plan_scope(
     raise_if_blocked(
         scope, plan.actions, plan.links, {*files.whole_lockfile.skills, *plan.receipt.skills}, options.install
     )
-    if options.gate.requires_reviews:
-        from skillpm.operations.gate.reviewed import require_reviews  # noqa: PLC0415  (only with --reviewed)
+    if options.validation.requires_reviews:
+        from skillpm.operations.content_validation.reviewed import require_reviews  # noqa: PLC0415  (only with --reviewed)
 
         require_reviews(scope, context, plan.lockfile)
     missing = plan.find_missing(context.store, Proofs(settings.cache_dir))
@@ -285,7 +285,7 @@ def plan_scope(
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     notes = find_stale_members(scope, files, lockfile) if files.others else ()
     return plan.replace(
-        added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes, gate=options.gate
+        added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes, validation=options.validation
     )
 
 

@@ -17,18 +17,18 @@ from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
+from skillpm.operations.content_validation.incoming import check_incoming
+from skillpm.operations.content_validation.loaded_content import read_files
+from skillpm.operations.content_validation.loading import list_files
+from skillpm.operations.content_validation.problems import IncomingSkill, read_old_content
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.gate.loaded_content import read_files
-from skillpm.operations.gate.loading import list_files
-from skillpm.operations.gate.problems import IncomingSkill, read_old_content
 from skillpm.operations.pipeline.content_warnings import (
     declared_name_messages,
     lfs_messages,
     unmet_requirement_messages,
 )
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
-from skillpm.operations.pipeline.gate import check_incoming
 from skillpm.operations.pipeline.local_change import plan_registry
 from skillpm.operations.pipeline.local_skills import live_target
 from skillpm.operations.pipeline.plan import InstallPlan
@@ -56,7 +56,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
     _check_versions(scope, plan, contents)
-    check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.gate)
+    check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.validation)
     merged = _merge_edits(scope, context, plan, contents)
     new_skills = {}
     for name, content in contents.items():

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
 
 
-class GateOptions(Value):
-    """What the user chose for the checks of new content."""
+class ValidationOptions(Value):
+    """What the user chose for the validation of new content."""
 
     # Rules of the audit that do not block this time.
     allow: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class InstallPlan(Value):
     allows_marks: bool = False
     # The skills that could not be upgraded, which this change leaves as they are locked.
     failures: tuple[FailedUpdate, ...] = ()
-    gate: GateOptions = GateOptions()
+    validation: ValidationOptions = ValidationOptions()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -236,7 +236,7 @@ def plan_install(
     names = {action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided
     blocked = _find_blocked(scope, policies, {*names, *local.versions}, lockfile, registry.listed)
     incoming = {action.name for action in actions if action.verb in {"add", "update"}}
-    blocked_messages = [blocked[name] for name in blocked if name not in incoming]  # the gate refuses the others
+    blocked_messages = [blocked[name] for name in blocked if name not in incoming]  # the validation refuses the others
     visible = VisibleSkills(
         installed=names - blocked.keys(),
         local={name: copies.get(name) for name in local.versions if name not in blocked},

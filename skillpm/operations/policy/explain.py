@@ -13,13 +13,13 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import summarize_pin
 from skillpm.formats.trust.policy import Policy
 from skillpm.installer.layout import load_receipt
+from skillpm.operations.content_validation.policy_rules import check_skill
+from skillpm.operations.content_validation.problems import IncomingSkill
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
 from skillpm.operations.context.scope_policy import load_scope_policies, read_copy, read_policies, require_current
-from skillpm.operations.gate.policy_rules import check_skill
-from skillpm.operations.gate.problems import IncomingSkill
 from skillpm.operations.install.request import InstallRequest
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.review.review_files import load_reviews
@@ -149,7 +149,7 @@ def _check(
 
 def check_local_skill(policies: Policies, name: SkillName, tree: FileTree) -> Iterator[PolicyCheck]:
     """Check a skill that skillpm did not install: its source is unknown."""
-    from skillpm.operations.gate.policy_rules import describe_content  # noqa: PLC0415
+    from skillpm.operations.content_validation.policy_rules import describe_content  # noqa: PLC0415
 
     declared, content = describe_content(tree)
     yield from policies.check_blocked([name, declared], tree.digest)

@@ -1,6 +1,6 @@
 """Check the folder of a skill before it is loaded, by the same rules as new content.
 
-Installed skills have passed the gate, but a skills directory has other skills: local ones, edited ones, or ones
+The content of installed skills was validated, but a skills directory has other skills: local ones, edited ones, or ones
 committed to a repository with a forged receipt. So each is audited before it is first loaded.
 The result is cached with the stats of its files and of the settings: an unchanged skill costs one `stat` per
 file. Stats have inode and ctime, which neither git nor an archive can carry to another machine.
@@ -18,9 +18,9 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.installer.disk_state import MAX_READ_SIZE, walk_files
 from skillpm.installer.skill_file import read_regular_file
+from skillpm.operations.content_validation.allowed import BUCKET
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_settings import user_config_path
-from skillpm.operations.gate.allowed import BUCKET
 from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
 from skillpm.serving.skill_files import MAX_SCANNED_FILES
@@ -31,7 +31,7 @@ MAX_SIZE = 50_000_000
 DAY_SECONDS = 86_400
 
 
-class LoadGate:
+class LoadValidator:
     """Raises `NotTrusted` for a skill whose content is refused. Threads may share it."""
 
     def __init__(self, scope: Scope, settings: Settings, documents: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ class LoadGate:
 
     def _audit(self, card: Card, folder: str, paths: Sequence[str]) -> None:
         # Imported here, since skills that have passed before need none of it.
-        from skillpm.operations.gate.loaded_content import refuse_content  # noqa: PLC0415
+        from skillpm.operations.content_validation.loaded_content import refuse_content  # noqa: PLC0415
 
         refuse_content(self._scope, self._settings, SkillName(card.name), folder, paths)
 

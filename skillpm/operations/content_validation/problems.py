@@ -18,7 +18,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.review.review_files import ScopeReviews, load_reviews
 from skillpm.store import StoreDamaged
 
@@ -85,13 +85,13 @@ def read_old_content(scope: Scope, context: Context, name: SkillName, old: Locke
     return None
 
 
-class GateRequest(Value):
+class ValidationRequest(Value):
     """The skills to check, and the settings that apply."""
 
     scope: Scope
     context: Context
     incoming: Sequence[IncomingSkill]
-    options: GateOptions
+    options: ValidationOptions
     audit: AuditSettings
 
     @cached_property

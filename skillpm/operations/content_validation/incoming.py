@@ -1,4 +1,4 @@
-"""The gate: every skill whose content is about to be installed or used passes the same checks.
+"""Content validation: every skill whose content is about to be installed or used passes the same checks.
 
 They run after the content was fetched and verified, and before anything is staged. All problems of all skills are
 collected, so that one run shows everything; then nothing is installed.
@@ -6,29 +6,31 @@ collected, so that one run shows everything; then nothing is installed.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from skillpm.operations.content_validation.allowed import remember_allowed
+from skillpm.operations.content_validation.audited import find_audit_problems
+from skillpm.operations.content_validation.policy_rules import find_forbidden
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest, refusal
+from skillpm.operations.content_validation.signatures import find_bad_signatures
+from skillpm.operations.content_validation.widened import find_widened
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.gate.allowed import remember_allowed
-from skillpm.operations.gate.audited import find_audit_problems
-from skillpm.operations.gate.policy_rules import find_forbidden
-from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem, refusal
-from skillpm.operations.gate.signatures import find_bad_signatures
-from skillpm.operations.gate.widened import find_widened
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 
-Check = Callable[[GateRequest], Iterable[Problem]]
+Check = Callable[[ValidationRequest], Iterable[Problem]]
 
 # In the order in which their problems are reported.
 CHECKS: tuple[Check, ...] = (find_forbidden, find_bad_signatures, find_audit_problems, find_widened)
 
 
-def check_incoming(scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: GateOptions) -> None:
+def check_incoming(
+    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
+) -> None:
     """Raise `NotTrusted` with every problem of every skill; report the warnings. Changes nothing."""
     if not incoming:
         return
     audit = load_audit_settings(scope, context.settings)
-    request = GateRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
+    request = ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
     problems = [problem for check in CHECKS for problem in check(request)]
     for problem in problems:
         if not problem.blocks:

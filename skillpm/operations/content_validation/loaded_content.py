@@ -13,13 +13,13 @@ from skillpm.files import is_below, read_regular_file
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import PathPin
 from skillpm.operations.audit.verdicts import read_or_audit
+from skillpm.operations.content_validation.allowed import read_allowed
+from skillpm.operations.content_validation.audited import is_blocking, to_problem
+from skillpm.operations.content_validation.problems import IncomingSkill, ValidationRequest, refusal
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.gate.allowed import read_allowed
-from skillpm.operations.gate.audited import is_blocking, to_problem
-from skillpm.operations.gate.problems import GateRequest, IncomingSkill, refusal
-from skillpm.operations.pipeline.plan import GateOptions
+from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.settings import Settings
 
 
@@ -29,8 +29,8 @@ def refuse_content(scope: Scope, settings: Settings, name: SkillName, folder: st
     tree = read_files(folder, paths)
     skill = IncomingSkill(name=name, locked=LockedSkill(pin=PathPin(path=folder), digest=tree.digest), tree=tree)
     audit = load_audit_settings(scope, settings)
-    options = GateOptions(allow=tuple(read_allowed(settings.cache_dir, tree.digest)))
-    request = GateRequest(scope=scope, context=context, incoming=[skill], options=options, audit=audit)
+    options = ValidationOptions(allow=tuple(read_allowed(settings.cache_dir, tree.digest)))
+    request = ValidationRequest(scope=scope, context=context, incoming=[skill], options=options, audit=audit)
     blocking = [each for each in read_or_audit(context, tree, tree.digest) if is_blocking(request, skill, each)]
     if blocking:
         look = f"`skillpm audit {quote(sanitize(folder, 400))}` shows what it contains"

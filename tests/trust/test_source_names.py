@@ -3,7 +3,7 @@
 import pytest
 
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
-from skillpm.formats.trust.trust_rules import TrustRule, source_name
+from skillpm.trust.places import covers_source, name_source
 
 
 def git(url: str) -> GitPin:
@@ -38,7 +38,7 @@ def git(url: str) -> GitPin:
     ],
 )
 def test_a_source_has_one_name(pin: Pin, name: str) -> None:
-    assert source_name(pin) == name
+    assert name_source(pin) == name
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_a_source_has_one_name(pin: Pin, name: str) -> None:
     ],
 )
 def test_a_pattern_is_about_the_whole_name(pattern: str, *, covered: bool) -> None:
-    assert TrustRule(source=pattern).covers(git("https://github.com/NVIDIA/skills")) is covered
+    assert covers_source(pattern, git("https://github.com/NVIDIA/skills")) is covered

@@ -1,9 +1,9 @@
 """`sync --reviewed`: every locked skill must have been reviewed, installed ones, too. Needs no content."""
 
 from skillpm.formats.lockfile import Lockfile
+from skillpm.operations.content_validation.problems import Problem, refusal
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.gate.problems import Problem, refusal
 from skillpm.operations.review.review_files import load_reviews
 from skillpm.operations.review.review_state import needs_review
 from skillpm.trust.reviews import count_reviews, find_reviews

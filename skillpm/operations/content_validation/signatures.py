@@ -1,4 +1,4 @@
-"""Signatures in the gate: required signers, and whether the files are the signed ones."""
+"""Signatures of new content: required signers, and whether the files are the signed ones."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,14 +6,14 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.operations.content_validation.problems import Problem, ValidationRequest
 from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.gate.problems import GateRequest, Problem
 from skillpm.operations.trust.signers import check_signature, is_signature_required
 
 TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.toml"
 
 
-def find_bad_signatures(request: GateRequest) -> Iterator[Problem]:
+def find_bad_signatures(request: ValidationRequest) -> Iterator[Problem]:
     """Yield what is wrong with the signatures of skills; it refuses them where one is required, or locked."""
     for skill in request.incoming:
         yield from _check(make_fetchers(request.scope, request.context), skill.name, skill.locked, skill.tree)

@@ -10,9 +10,9 @@ from skillpm.errors import SignatureError
 from skillpm.files import read_regular_file
 from skillpm.formats.trust.reviews import Review
 from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
 from skillpm.operations.context.scope_policy import CHECK_HINT, load_current_policies
 from skillpm.operations.context.trust_settings import MAX_KEY_FILE, load_anchors
-from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
 from skillpm.operations.review.review_state import needs_review
 from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
@@ -24,7 +24,7 @@ from skillpm.trust.reviews import count_reviews
 LoadReviews = Callable[[], Iterable[Review]]
 
 
-def find_forbidden(request: GateRequest) -> Iterator[Problem]:
+def find_forbidden(request: ValidationRequest) -> Iterator[Problem]:
     """Yield what policies forbid: places, blocked names and digests, content, missing reviews and signatures."""
     settings = request.context.settings
     policies = load_current_policies(request.scope, settings)

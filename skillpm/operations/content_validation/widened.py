@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from skillpm.formats.trust.audit_settings import WIDENS
-from skillpm.operations.gate.audited import is_excepted
-from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
+from skillpm.operations.content_validation.audited import is_excepted
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
 from skillpm.skillmd.capabilities import find_capabilities
 from skillpm.skillmd.capability_changes import compare_capabilities
 from skillpm.trust.reviews import count_reviews
@@ -13,7 +13,7 @@ from skillpm.trust.reviews import count_reviews
 REVIEW_DIGEST_LENGTH = 23
 
 
-def find_widened(request: GateRequest) -> Iterator[Problem]:
+def find_widened(request: ValidationRequest) -> Iterator[Problem]:
     """Yield the skills that may do more than what is installed, where `widens` blocks or warns."""
     is_required = WIDENS in request.audit.required
     is_blocked = is_required or (request.audit.blocks(WIDENS, "") and WIDENS not in request.options.allow)
@@ -33,6 +33,6 @@ def find_widened(request: GateRequest) -> Iterator[Problem]:
             yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
 
 
-def is_reviewed(request: GateRequest, skill: IncomingSkill) -> bool:
+def is_reviewed(request: ValidationRequest, skill: IncomingSkill) -> bool:
     """Return whether a review that applies here covers exactly this content."""
     return count_reviews(request.reviews.trusted, skill.name, skill.digest) > 0

@@ -11,8 +11,8 @@ from skillpm.formats.trust.audit_settings import AuditException, AuditScanner, n
 from skillpm.formats.trust.sarif import ScannerFinding
 from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
 from skillpm.operations.audit.verdicts import read_or_audit
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
 from skillpm.operations.context.audit_settings import check_rule_names
-from skillpm.operations.gate.problems import GateRequest, IncomingSkill, Problem
 from skillpm.operations.review.review_state import needs_review
 
 # More skills with warnings than this share one line.
@@ -21,7 +21,7 @@ MAX_RULES_NAMED = 6
 Finding = AuditFinding | ScannerFinding
 
 
-def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
+def find_audit_problems(request: ValidationRequest) -> Iterator[Problem]:
     """Yield the findings that block, and report the others: at most one line a skill."""
     check_rule_names(request.options.allow, request.audit.scanners, "--allow")
     warned: dict[str, Sequence[Finding]] = {}
@@ -44,7 +44,7 @@ def find_audit_problems(request: GateRequest) -> Iterator[Problem]:
     _warn(request, warned)
 
 
-def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) -> bool:
+def is_blocking(request: ValidationRequest, skill: IncomingSkill, finding: Finding) -> bool:
     """Return whether a finding refuses a skill: a rule blocks it, and no exception covers it."""
     if names_rule(request.audit.required, finding.rule, finding.severity):
         return True  # a policy blocks it
@@ -52,7 +52,7 @@ def is_blocking(request: GateRequest, skill: IncomingSkill, finding: Finding) ->
     return is_blocked and finding.rule not in request.options.allow and not is_excepted(request, skill, finding.rule)
 
 
-def is_excepted(request: GateRequest, skill: IncomingSkill, rule: str) -> bool:
+def is_excepted(request: ValidationRequest, skill: IncomingSkill, rule: str) -> bool:
     """Return whether an exception covers a rule in this content; one that has ended is reported."""
     found = [each for each in request.audit.allow if each.covers(skill.name, rule, skill.digest)]
     valid = [each for each in found if not each.is_expired(request.today)]
@@ -61,7 +61,7 @@ def is_excepted(request: GateRequest, skill: IncomingSkill, rule: str) -> bool:
     return bool(valid)
 
 
-def _report_expired(request: GateRequest, exceptions: Iterable[AuditException]) -> None:
+def _report_expired(request: ValidationRequest, exceptions: Iterable[AuditException]) -> None:
     for each in exceptions:
         request.context.reporter.warn(
             f"{each.where}: the exception for `{each.skill}` ({each.rule}) ended on {each.until}, and no longer applies"
@@ -88,21 +88,21 @@ def _install_hint(skill: IncomingSkill, rules: Sequence[str]) -> str:
     return f"{look}; to install it all the same, add `{options}`, or an exception for {skill.digest}"
 
 
-def _scan(request: GateRequest, scanner: AuditScanner, skill: IncomingSkill) -> list[Finding]:
+def _scan(request: ValidationRequest, scanner: AuditScanner, skill: IncomingSkill) -> list[Finding]:
     """Return the findings of a scanner, with the scanner's name before the rule."""
     settings = request.context.settings
     found = run_scanner(scanner, skill.name, skill.tree, settings.cache_dir, settings.environ)
     return [each.replace(rule=f"{scanner.name}/{each.rule}") for each in found]
 
 
-def _known_rules(request: GateRequest, skill: IncomingSkill) -> set[str]:
+def _known_rules(request: ValidationRequest, skill: IncomingSkill) -> set[str]:
     """Return the rules that found something in the installed version: warnings about them are not repeated."""
     if skill.old is None or skill.old.digest is None or skill.before is None:
         return set()
     return {finding.rule for finding in read_or_audit(request.context, skill.before, skill.old.digest)}
 
 
-def _warn(request: GateRequest, warned: dict[str, Sequence[Finding]]) -> None:
+def _warn(request: ValidationRequest, warned: dict[str, Sequence[Finding]]) -> None:
     warn = request.context.reporter.warn
     if len(warned) > MAX_WARNED:
         rules = _count_rules([each for findings in warned.values() for each in findings])

@@ -68,9 +68,7 @@ def test_other_settings_are_seen_although_the_skill_has_passed_before(local: Com
     assert local.run("load", "evil").code == 1
 
 
-def test_an_installed_skill_that_the_gate_let_in_is_loaded(
-    project: CommandSandbox, url: str, upstream: Repository
-) -> None:
+def test_an_installed_skill_that_was_allowed_is_loaded(project: CommandSandbox, url: str, upstream: Repository) -> None:
     upstream.write(prefix_paths("skills/evil", make_skill("evil", body=HIDDEN))).commit()
     project.run("install", f"{url}@evil", "--allow", "hidden-text", check=True)
 

@@ -1,0 +1,1 @@
+"""Content validation: the checks that new content passes before it is installed, used or loaded."""

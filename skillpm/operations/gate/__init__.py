@@ -1,1 +1,0 @@
-"""The checks that new content passes before it is installed or used."""
