@@ -30,8 +30,8 @@ with atheris.instrument_imports(include=["skillpm", "json"]):
     from skillpm.errors import SkillpmError
     from skillpm.formats.index_catalog import read_catalog
     from skillpm.formats.index_releases import read_releases
-    from skillpm.formats.legacy_metadata import read_legacy_metadata
-    from skillpm.formats.legacy_registry import read_legacy_registry
+    from skillpm.formats.legacy.metadata import read_legacy_metadata
+    from skillpm.formats.legacy.registry import read_legacy_registry
     from skillpm.formats.lockfile import read_lockfile, write_lockfile
     from skillpm.formats.manifest import read_manifest
     from skillpm.formats.receipt import read_receipt, write_receipt

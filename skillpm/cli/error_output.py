@@ -29,7 +29,7 @@ from skillpm.errors import (
     UsageError,
 )
 from skillpm.files import read_text, translate_os_errors
-from skillpm.formats.key_positions import find_json_key, find_toml_key
+from skillpm.formats.editing.key_positions import find_json_key, find_toml_key
 
 INTERNAL_ERROR_EXIT_CODE = 70
 MAX_SEARCHED_SIZE = 5_000_000

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from skillpm.core.conflict_markers import RESOLVE_HINT
 from skillpm.core.digest import Digest, is_content_hash, is_digest, parse_digest
-from skillpm.core.json_values import TOO_MANY_VALUES, has_too_many_values
+from skillpm.core.json_text.bounded import TOO_MANY_VALUES, has_too_many_values
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
@@ -204,7 +204,7 @@ def _check_size(text: str, file: str) -> None:
 
 def _json_hint(text: str, error: json.JSONDecodeError) -> str:
     """Return the likely mistake, if it is recognized, and what to do about it."""
-    from skillpm.core.json_hints import likely_mistake  # noqa: PLC0415  (only after a mistake)
+    from skillpm.core.json_text.hints import likely_mistake  # noqa: PLC0415  (only after a mistake)
 
     mistake = likely_mistake(text, error.pos, error.msg)
     return "; ".join(part for part in (mistake, FIX_DOCUMENT_HINT) if part)

@@ -6,8 +6,8 @@ from itertools import pairwise
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import HIDDEN, one_line
-from skillpm.formats.legacy_metadata import requirements_value
-from skillpm.formats.legacy_registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
+from skillpm.formats.legacy.metadata import requirements_value
+from skillpm.formats.legacy.registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
 
 BOM = b"\xef\xbb\xbf"
 LINK = lazy_pattern(r"!?\[([^\]\n]*)\]\([^)\n]*\)")

@@ -10,7 +10,7 @@ from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
-from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
+from skillpm.formats.legacy.metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
 from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
 
 FORMAT = 1

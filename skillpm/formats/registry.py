@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, TypedDict, cast
 
 from skillpm.core.decoder import CONFLICT_MARKER
-from skillpm.core.json_values import load_json
+from skillpm.core.json_text.bounded import load_json
 from skillpm.core.names import NAME_PATTERN, path_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError

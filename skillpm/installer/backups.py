@@ -14,8 +14,8 @@ from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.files import discard_file, read_regular_file, read_text, remove_tree, sync_folder, write_document
-from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
-from skillpm.formats.legacy_registry import is_generated
+from skillpm.formats.legacy.metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
+from skillpm.formats.legacy.registry import is_generated
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.layout import Layout

@@ -12,7 +12,7 @@ from skillpm.agent_hosts.known_agents import (
     require_agent_folder,
 )
 from skillpm.core.values import Value
-from skillpm.formats.json_edit import set_member
+from skillpm.formats.editing.json_edit import set_member
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context

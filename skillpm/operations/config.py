@@ -88,7 +88,7 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
 
     Raises `UsageError` for an unknown key or an invalid value, `DocumentError` for a file that cannot be read.
     """
-    from skillpm.formats.toml_edit import set_key, set_row  # noqa: PLC0415  (tomlkit)
+    from skillpm.formats.editing.toml_edit import set_key, set_row  # noqa: PLC0415  (tomlkit)
 
     key = parse_key(key_text)
     if key.kind in {"index", "trust"}:
@@ -115,7 +115,7 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
 
 def unset_setting(context: Context, key_text: str) -> ConfigChange:
     """Remove a key from the user's `config.toml`. Raises `NotFoundError` if it is not set."""
-    from skillpm.formats.toml_edit import remove_key, remove_row  # noqa: PLC0415
+    from skillpm.formats.editing.toml_edit import remove_key, remove_row  # noqa: PLC0415
 
     key = parse_key(key_text)
 

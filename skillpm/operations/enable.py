@@ -9,7 +9,7 @@ from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, UsageError
-from skillpm.formats.json_edit import remove_member, set_member
+from skillpm.formats.editing.json_edit import remove_member, set_member
 from skillpm.operations.agents import without_skill_changes
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context

@@ -8,8 +8,8 @@ from skillpm.core.decoder import parse_json
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, UsageError
 from skillpm.files import is_below, read_text, translate_os_errors, write_document
+from skillpm.formats.editing.json_edit import set_members
 from skillpm.formats.host_profile import ListingBudget
-from skillpm.formats.json_edit import set_members
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.discover import read_user_config
 from skillpm.operations.host_listing import HostListing, read_host_listing

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from skillpm.core.conflict_markers import conflict_warning
 from skillpm.core.names import SKILL_FILES, SkillName
-from skillpm.formats.legacy_metadata import LegacyMetadata
+from skillpm.formats.legacy.metadata import LegacyMetadata
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 from skillpm.installer.consistent_view import ReadView, open_view, read_until_consistent
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link

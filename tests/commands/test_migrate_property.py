@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit import snapshot
 
-from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
+from skillpm.formats.legacy.registry import LegacyEntry, read_legacy_registry
 from skillpm.formats.plain_markdown import BOM
 from skillpm.formats.registry import read_registry
 from skillpm.operations.context.runtime import Context

@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 from skillpm.core.digest import Digest, compute_digest
 from skillpm.core.names import RESERVED_NAMES, SkillName
 from skillpm.core.system_requirements import SystemRequirements
-from skillpm.formats.legacy_metadata import REQUIREMENT_KINDS, LegacyMetadata
+from skillpm.formats.legacy.metadata import REQUIREMENT_KINDS, LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.formats.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt

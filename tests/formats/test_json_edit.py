@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.formats.json_edit import insert_element, remove_member, set_member, set_members
+from skillpm.formats.editing.json_edit import insert_element, remove_member, set_member, set_members
 
 PRETTY = """\
 {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.formats.key_positions import find_json_key, find_toml_key
+from skillpm.formats.editing.key_positions import find_json_key, find_toml_key
 
 JSON = """{
   "$schema": "urn:x",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
+from skillpm.formats.editing.json_edit import set_member
 from skillpm.formats.index_sources import ConfiguredIndex
-from skillpm.formats.json_edit import set_member
 from skillpm.formats.manifest import EMPTY_MANIFEST, Manifest, document_kind, read_manifest
 
 FILE = "skills.json"

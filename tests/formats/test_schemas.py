@@ -16,7 +16,7 @@ from requirements.source_strategies import sources
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
-from skillpm.formats.json_edit import set_member
+from skillpm.formats.editing.json_edit import set_member
 from skillpm.formats.lockfile import Lockfile, write_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.formats.receipt import Receipt, write_receipt

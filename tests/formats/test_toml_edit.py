@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillpm.errors import DocumentError
-from skillpm.formats.toml_edit import remove_key, remove_row, set_key, set_row
+from skillpm.formats.editing.toml_edit import remove_key, remove_row, set_key, set_row
 
 WRITTEN = """\
 # top

@@ -21,9 +21,7 @@ from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.file_patterns import find_unused_patterns
 from skillpm.fetchers.git.errors import MissingRef
-from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree
-from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_pool import RepositoryPool
 from skillpm.fetchers.git.skill_finder import (
@@ -37,6 +35,8 @@ from skillpm.fetchers.git.skill_finder import (
 )
 from skillpm.fetchers.git.tagged_releases import ReleaseHandler, read_tagged_releases
 from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
+from skillpm.fetchers.git.transfer.fetch_strategies import WantedFolder, fetch_missing
+from skillpm.fetchers.git.transfer.refs import resolve_browser_path, resolve_commits, resolve_ref
 from skillpm.fetchers.git.tree_proof import prove_trees, read_tree_id
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata

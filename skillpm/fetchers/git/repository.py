@@ -7,13 +7,13 @@ from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetchers.git.connection import FetchRequest, RemoteRef
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, find_missing_object, missing_ref_error, translate_error
 from skillpm.fetchers.git.objects import GitObject, ObjectReader
 from skillpm.fetchers.git.process import build_base_environment
-from skillpm.fetchers.git.remote import PARTIAL_CLONE_OPTIONS, GitContext, Remote
 from skillpm.fetchers.git.repository_cache import add_shallow_commits, write_ref
+from skillpm.fetchers.git.transfer.connection import FetchRequest, RemoteRef
+from skillpm.fetchers.git.transfer.remote import PARTIAL_CLONE_OPTIONS, GitContext, Remote
 
 MAX_COMMIT_SIZE = 1_000_000
 MAX_TAG_DEPTH = 5

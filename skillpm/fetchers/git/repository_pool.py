@@ -16,9 +16,9 @@ from skillpm.fetchers.git.errors import GitFailed, translate_error
 from skillpm.fetchers.git.gitconfig import read_git_config
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses
-from skillpm.fetchers.git.remote import GitContext, fetch_task
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound, remove_leftovers
+from skillpm.fetchers.git.transfer.remote import GitContext, fetch_task
 from skillpm.files import remove_tree, translate_os_errors
 from skillpm.settings import Settings
 

@@ -18,12 +18,12 @@ from skillpm.core.versions import is_version
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill
-from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing, read_cache_state
 from skillpm.fetchers.git.history import FolderChange, read_commit_times, read_folder_changes
-from skillpm.fetchers.git.refs import resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.skill_finder import SkillLocation, find_all_skills
 from skillpm.fetchers.git.tags import deduplicate_versions
+from skillpm.fetchers.git.transfer.fetch_strategies import WantedFolder, fetch_missing, read_cache_state
+from skillpm.fetchers.git.transfer.refs import resolve_ref
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.formats.pin import GitPin

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from skillpm.core.names import SKILL_FILE, SkillName, collision_key, is_skill_name, suggest_skill_name
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.formats.legacy_metadata import LegacyMetadata, subtract_requirements
-from skillpm.formats.legacy_registry import NON_SKILL_NAME, USER_ONLY_KEY, IgnoredEntry, LegacyEntry, LegacyRegistry
+from skillpm.formats.legacy.metadata import LegacyMetadata, subtract_requirements
+from skillpm.formats.legacy.registry import NON_SKILL_NAME, USER_ONLY_KEY, IgnoredEntry, LegacyEntry, LegacyRegistry
 from skillpm.formats.plain_markdown import BOM, add_frontmatter
 from skillpm.installer.migration.scanner import FlatFile, FlatFolder
 from skillpm.skillmd.findings import Finding, NotLoadable

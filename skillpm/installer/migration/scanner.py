@@ -11,7 +11,7 @@ from skillpm.core.names import SKILL_FILE, collision_key, path_problem
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, RefusedError
 from skillpm.files import BINARY, NOFOLLOW, OS_ERROR_REASONS, read_text
-from skillpm.formats.legacy_registry import IgnoredEntry, LegacyRegistry, is_generated, read_legacy_registry
+from skillpm.formats.legacy.registry import IgnoredEntry, LegacyRegistry, is_generated, read_legacy_registry
 from skillpm.installer.backups import find_latest_registry_backup
 from skillpm.installer.layout import Layout
 from skillpm.skillmd.frontmatter import MAX_FILE_SIZE

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import read_text
-from skillpm.formats.legacy_registry import is_generated
+from skillpm.formats.legacy.registry import is_generated
 from skillpm.installer.journal import is_change_pending, read_journal
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.leftovers import find_temporary_files

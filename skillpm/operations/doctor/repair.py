@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 from skillpm.core.decoder import JsonNode
-from skillpm.core.json_values import load_json
+from skillpm.core.json_text.bounded import load_json
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
 from skillpm.files import read_text, remove_tree, translate_os_errors, write_document
-from skillpm.formats.legacy_metadata import LegacyMetadata, read_legacy_metadata
+from skillpm.formats.legacy.metadata import LegacyMetadata, read_legacy_metadata
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import InstallOptions

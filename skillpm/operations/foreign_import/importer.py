@@ -11,7 +11,7 @@ from skillpm.errors import ConflictError, OfflineError, SkillpmError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.foreign_formats.base import ForeignDocument, ImportedSkill, SkippedSkill
-from skillpm.formats.json_edit import set_member, set_members
+from skillpm.formats.editing.json_edit import set_member, set_members
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope

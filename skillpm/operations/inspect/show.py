@@ -9,7 +9,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import OS_ERROR_REASONS
-from skillpm.formats.legacy_metadata import merge_requirements
+from skillpm.formats.legacy.metadata import merge_requirements
 from skillpm.formats.receipt import InstalledFile
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
 from skillpm.installer.disk_state import find_changes, walk_files

@@ -9,7 +9,7 @@ from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import parse_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
-from skillpm.formats.json_edit import set_members
+from skillpm.formats.editing.json_edit import set_members
 from skillpm.operations.agents import add_agents, require_agent_folders
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
 from skillpm.operations.context.runtime import Context

@@ -8,7 +8,7 @@ from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, NotFoundError, UsageError
-from skillpm.formats.json_edit import remove_member
+from skillpm.formats.editing.json_edit import remove_member
 from skillpm.installer.layout import load_receipt
 from skillpm.installer.skill_file import find_skill_file
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest

@@ -8,7 +8,7 @@ from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
-from skillpm.formats.json_edit import insert_element, remove_member, set_members
+from skillpm.formats.editing.json_edit import insert_element, remove_member, set_members
 from skillpm.formats.pin import GitPin
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context

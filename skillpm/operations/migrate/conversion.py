@@ -9,8 +9,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError
 from skillpm.files import read_text, translate_os_errors
-from skillpm.formats.legacy_metadata import LegacyMetadata
-from skillpm.formats.legacy_registry import IgnoredEntry, is_generated
+from skillpm.formats.legacy.metadata import LegacyMetadata
+from skillpm.formats.legacy.registry import IgnoredEntry, is_generated
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.backups import back_up_legacy_registry, find_latest_registry_backup
 from skillpm.installer.journal import is_change_pending

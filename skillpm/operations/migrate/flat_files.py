@@ -10,7 +10,7 @@ from skillpm.core.limits import Limits
 from skillpm.core.text import pluralize
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
-from skillpm.formats.legacy_registry import NON_SKILL_NAME
+from skillpm.formats.legacy.registry import NON_SKILL_NAME
 from skillpm.installer.layout import PROJECT_FOLDER, Layout
 from skillpm.settings import Settings
 

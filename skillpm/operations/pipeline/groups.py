@@ -6,7 +6,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotFoundError
-from skillpm.formats.json_edit import remove_member, set_members
+from skillpm.formats.editing.json_edit import remove_member, set_members
 from skillpm.formats.lockfile import Lockfile
 from skillpm.installer.actions import InstallOptions
 from skillpm.operations.context.project_files import ProjectFiles

@@ -13,8 +13,8 @@ from skillpm.core.text import pluralize
 from skillpm.core.versions import is_newer
 from skillpm.errors import RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.formats.editing.json_edit import insert_element
 from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes
-from skillpm.formats.json_edit import insert_element
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import BundledPin, IndexPin
 from skillpm.installer.layout import load_receipt

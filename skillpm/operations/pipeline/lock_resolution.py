@@ -10,7 +10,7 @@ from skillpm.core.values import Value
 from skillpm.core.versions import ANY, is_range, range_from
 from skillpm.errors import LockfileOutdated, RefusedError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.formats.json_edit import set_members
+from skillpm.formats.editing.json_edit import set_members
 from skillpm.formats.lockfile import LockedSkill, Lockfile, write_lockfile
 from skillpm.formats.pin import IndexPin, PackagePin
 from skillpm.operations.context.project_files import ProjectFiles, missing_project_message

@@ -11,7 +11,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.fetchers.base import is_proved, variant_of
 from skillpm.formats.index_sources import ConfiguredIndex
-from skillpm.formats.legacy_metadata import LegacyMetadata
+from skillpm.formats.legacy.metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.installer.actions import Action, InstallOptions, plan_actions

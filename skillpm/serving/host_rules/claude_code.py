@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from skillpm.core.decoder import JsonNode
-from skillpm.core.jsonc import parse_jsonc
+from skillpm.core.json_text.comments import parse_jsonc
 from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import read_text

@@ -26,7 +26,7 @@ from skillpm.fetchers.git.process import (
     open_anonymous_file,
     read_stderr,
 )
-from skillpm.fetchers.git.response_headers import ResponseHeaders
+from skillpm.fetchers.git.transfer.response_headers import ResponseHeaders
 
 # The lengths that mark the end of a response, of a list in it, and of a section (gitprotocol-common, gitprotocol-v2).
 FLUSH, DELIMITER, RESPONSE_END = range(3)

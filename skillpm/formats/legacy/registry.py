@@ -18,7 +18,7 @@ from skillpm.core.system_requirements import SystemRequirements, read_system_req
 from skillpm.core.text import HIDDEN, one_line, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import ConflictError
-from skillpm.formats.legacy_metadata import merge_requirements
+from skillpm.formats.legacy.metadata import merge_requirements
 from skillpm.formats.manifest import document_kind
 
 GENERATED_MARKER = '"$schema": "urn:skillpm:schema:registry:'

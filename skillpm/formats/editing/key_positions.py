@@ -2,7 +2,7 @@
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
-from skillpm.formats.json_edit import child_spans, skip_whitespace
+from skillpm.formats.editing.json_edit import child_spans, skip_whitespace
 
 TABLE_HEADER = lazy_pattern(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 ASSIGNMENT = lazy_pattern(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")

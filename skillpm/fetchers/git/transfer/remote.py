@@ -13,7 +13,6 @@ from skillpm.core.git_syntax import server_of
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import FetchError
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
-from skillpm.fetchers.git.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, parse_http_status
 from skillpm.fetchers.git.gitconfig import GitConfig
@@ -21,8 +20,9 @@ from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
 from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
-from skillpm.fetchers.git.response_headers import MAX_HEADER_BYTES, ResponseHeaders
-from skillpm.fetchers.git.transport import GitTarget, build_network_environment, split_url
+from skillpm.fetchers.git.transfer.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
+from skillpm.fetchers.git.transfer.response_headers import MAX_HEADER_BYTES, ResponseHeaders
+from skillpm.fetchers.git.transfer.transport import GitTarget, build_network_environment, split_url
 from skillpm.fetchers.retry import MAX_ATTEMPTS
 from skillpm.files import translate_os_errors
 from skillpm.settings import Settings

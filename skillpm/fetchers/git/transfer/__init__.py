@@ -1,0 +1,1 @@
+"""Talk to git servers: connections, refs, and how missing objects are fetched."""

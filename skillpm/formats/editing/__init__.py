@@ -1,0 +1,1 @@
+"""Change a value of a JSON or TOML document, and leave everything else as it was written."""
