@@ -9,27 +9,24 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from skillpm.core.digest import Digest
-from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import (
     DigestMismatch,
     DigestMismatches,
-    FetchError,
     NotFoundError,
-    OfflineError,
     RefusedError,
     SkillpmError,
     concerning,
 )
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister, variant_of
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister
 from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin, describe_pin
+from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
@@ -42,7 +39,7 @@ from skillpm.requirements.source import (
 )
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
-from skillpm.store import Store, StoreDamaged
+from skillpm.store import Store
 
 if TYPE_CHECKING:
     from skillpm.fetchers.git.git_fetcher import GitFetcher
@@ -341,29 +338,3 @@ def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[S
 def _split_batch(kind: str, names: Sequence[SkillName]) -> Sequence[Sequence[SkillName]]:
     """Return the names that are fetched together: all of git and of indexes, which record whom an error concerns."""
     return [names] if kind in {"git", "index", "oci"} else [[name] for name in names]
-
-
-MAX_STORE_READS = 5
-
-
-def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSkill, digest: Digest) -> FileTree:
-    """Return the content of a locked skill (not a live link), every byte verified against its digest.
-
-    Raises `OfflineError`, or `FetchError` if the content disappears from the store again and again.
-    """
-    # Another process may delete an entry between fetching and reading it (`cache clean`): then it is fetched again.
-    for remaining in reversed(range(MAX_STORE_READS)):
-        try:
-            tree = fetchers.store.read(digest, variant_of(skill.pin))
-        except StoreDamaged:
-            fetchers.reporter.warn(f"{name}: its copy in the store was damaged; fetching it again")
-            tree = None
-        if tree is not None:
-            return tree
-        if remaining and (missing := fetchers.fetch({name: skill})):
-            raise OfflineError(missing, skills=[name])
-    raise FetchError(
-        f"cannot fetch `{name}` from {describe_pin(skill.pin)}: it was removed from the cache each time",
-        where=fetchers.store.folder,
-        hint="check what empties the cache (`skillpm cache clean` in a loop, a cleaner of temporary files)",
-    )

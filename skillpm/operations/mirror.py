@@ -11,8 +11,9 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DigestMismatch, DocumentError, NotFoundError, OfflineError, RefusedError, UsageError
 from skillpm.fetchers.base import is_proved
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.mirrors.layout import MirrorAddress, is_mirrored, read_mirror_address
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
 from skillpm.formats.oci.reference import PREFIX

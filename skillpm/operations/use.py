@@ -8,7 +8,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import OfflineError
 from skillpm.fetchers.base import is_proved, variant_of
-from skillpm.fetchers.dispatcher import fetch_content
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import describe_pin
 from skillpm.installer.unpacked import unpack_skill

@@ -16,9 +16,10 @@ from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
 from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.git.process import GitProcesses
 from skillpm.fetchers.git.repository_cache import GitCache
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.indexes.client.index_fetcher import IndexFetcher
 from skillpm.settings import Settings, read_settings

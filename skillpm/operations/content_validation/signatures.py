@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.operations.content_validation.problems import Problem, ValidationRequest
 from skillpm.operations.context.scope_fetchers import make_fetchers

@@ -7,7 +7,8 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import BusyError, OfflineError, SkillpmError
 from skillpm.fetchers.base import FetchedSkill
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.foreign_formats.base import ImportedSkill, SkippedSkill
 from skillpm.foreign_formats.content_hashes import HashedFile, git_tree_id, vercel_hash
 from skillpm.formats.lockfile import LockedSkill

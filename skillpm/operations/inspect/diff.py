@@ -5,7 +5,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.dispatcher import fetch_content
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.actions import version_label

@@ -10,7 +10,8 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import SkillpmError
 from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dependents import url_of
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import BundledPin, IndexPin, OciPin, PackagePin, PathPin, describe_pin
 from skillpm.operations.context.project_files import ProjectFiles

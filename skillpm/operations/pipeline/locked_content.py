@@ -9,8 +9,9 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.errors import CHECK_LOCK_HINT, DocumentError, OfflineError, RefusedError
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.metadata import choose_version
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import IndexPin
 from skillpm.formats.receipt import InstalledFile, InstalledSkill

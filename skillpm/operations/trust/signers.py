@@ -12,7 +12,8 @@ from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, NotFoundError, OfflineError, RefusedError, SignatureError
 from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.dispatcher import FetcherDispatcher, fetch_content
+from skillpm.fetchers.dispatcher import FetcherDispatcher
+from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import GitPin, OciPin, summarize_pin
 from skillpm.formats.trust.trust_rules import TrustRule
