@@ -25,8 +25,9 @@ from skillpm.core.file_tree import FileTree
 MAX_FINDINGS = 100
 Check = Callable[[SourceFile], Iterator[AuditFinding]]
 FILE_CHECKS: tuple[Check, ...] = (
+    check_python,  # first, since the others read the texts that it finds assembled
     check_file, check_hidden_text, check_hidden_instructions, check_mixed_scripts, check_links, check_instructions,
-    check_downloads, check_commands, check_spelling, check_encoded, check_python, check_script, check_credentials,
+    check_downloads, check_commands, check_spelling, check_encoded, check_script, check_credentials,
     check_secrets, check_shell_files,
 )  # fmt: skip
 

@@ -83,6 +83,8 @@ COLLECTOR_PATHS = (
     "canary.discord.com/api/",
     "ptb.discord.com/api/",
     "api.telegram.org/bot",
+    "script.google.com/macros/s/",
+    "hooks.zapier.com/hooks/catch/",
 )
 SHORTENERS = frozenset(
     (

@@ -236,8 +236,12 @@ class SourceFile:
 
     @cached_property
     def urls(self) -> "list[tuple[Match[str], Url]]":
-        """All URLs of the text as it was written, look-alike letters included."""
-        return list(find_urls(self.text))
+        """All URLs of the text as it was written, look-alike letters included; and those that its code assembles."""
+        found = list(find_urls(self.text))
+        if any("://" in added for added in self.assembled.values()):
+            written = {url.text for _, url in found}
+            found += [(match, url) for match, url in find_urls(self.commands) if url.text not in written]
+        return found
 
     def search(self, words: tuple[str, ...], pattern: "Pattern[str]", *, more_lines: int = 0) -> Iterator["Match[str]"]:
         """Yield the matches of a pattern in `commands`, in the lines that have one of these words (lower case).

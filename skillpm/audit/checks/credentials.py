@@ -5,7 +5,7 @@ from re import Match, Pattern
 from typing import NamedTuple
 
 from skillpm.audit.finding import LOWER, AuditFinding, Severity
-from skillpm.audit.hosts import Url
+from skillpm.audit.hosts import Url, is_collector
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import SourceFile, excerpt
 from skillpm.core.patterns import lazy_pattern
@@ -102,6 +102,19 @@ CREDENTIALS = (
         ("_history",),
         lazy_pattern(r"(?:~|HOME\}?|/root|/home/\w+)/\.(?:bash|zsh|python)_history\b"),
     ),
+    Credential(
+        "the memory or the environment of a process",
+        ("/proc/",),
+        lazy_pattern(r"/proc/(?:self|\d{1,9}|\{\w{1,20}\}|\$\w{1,20})/(?:mem|environ)\b"),
+    ),
+    Credential(
+        "a password manager",
+        ("item", "lpass", "bw "),
+        lazy_pattern(
+            r"(?<![\w-])op[\"', ]{1,5}item[\"', ]{1,5}get\b|\bbw\s+get\s+(?:item|password)\b|\blpass\s+show\b"
+        ),
+        is_shared=True,
+    ),
     Credential("password hashes", ("/etc/shadow",), lazy_pattern(r"/etc/shadow\b")),
     Credential(
         "GPG keys",
@@ -140,6 +153,7 @@ SECRET_ENVIRONMENT = Credential(
         r"|\b(?:env|printenv)\s*\|\s*(?:grep\s[^\n|]{0,60}\|\s*)?(?:curl|nc|base64|wget)\b"
         r"|[\"']?=\s*dict\(os\.environ\)\s*$|\b(?:json|data)\s*=\s*(?:dict\(\s*os\.environ\s*\)|\{\s*\*\*os\.environ)"
         r"|JSON\.stringify\(\s*\{\s*\.\.\.process\.env\b"
+        r"|\b(?:check_output|run|execSync)\(\s*\[?\s*[\"'](?:env|printenv)[\"']\s*[\]),]"
     ),
 )
 # A loop over the environment picks secrets by their names: by a search, or by two kinds of names in a row.
@@ -149,21 +163,38 @@ PICKED = lazy_pattern(
 )
 ALL_CREDENTIALS = (*CREDENTIALS, SECRET_ENVIRONMENT)
 OUTGOING_WORDS = (
-    *(".post", ".put", ".patch", ".request", "urlopen", "request(", "fetch(", "sendbeacon", "xmlhttp", "smtplib"),
+    *(
+        "params",
+        ".post",
+        ".put",
+        ".patch",
+        ".request",
+        "urlopen",
+        "request(",
+        "fetch(",
+        "sendbeacon",
+        "xmlhttp",
+        "smtplib",
+    ),
     *("sendmail", "ftplib", "storbinary", "curl", "wget", "nc ", "ncat", "netcat", "socket", ".connect", "invoke-"),
     *("scp ", "dns.", "httpconnection", "httpsconnection", "poolmanager", "uploadstring"),
 )
 OUTGOING = lazy_pattern(
-    r"(?i)\b(?:requests|httpx|session|client|aiohttp|axios|https?|got|needle)\s*\.\s*(?:post|put|patch|request)\s*\("
-    r"|\bHTTPS?Connection\s*\(|\bPoolManager\s*\(|\.UploadString\s*\("
+    r"(?i)\b(?:requests|httpx)\.get\s*\([^\n]{0,200}\bparams\s*="
+    r"|\b(?:requests|httpx|session|client|aiohttp|axios|https?|got|needle)\s*\.\s*(?:post|put|patch|request)\s*\("
+    r"|\bHTTPS?Connection\s*\(|\bPoolManager\s*\(|\b(?:requests|httpx)\.get\s*\([^\n]{0,200}\bparams\s*=|\.UploadString\s*\("
     r"|\burlopen\s*\(|\bRequest\s*\([^\n]{0,200}\bdata\s*="
-    r"|\bfetch\s*\((?:[^\n]{0,200}\n)?+[^\n]{0,200}?\bmethod\s*:\s*[\"'](?:POST|PUT)|\bsendBeacon\s*\(|\bXMLHttpRequest\b"
+    r"|\bfetch\s*\((?:[^\n]{0,200}?|[^\n]{0,200}+\n[^\n]{0,200}?)\bmethod\s*:\s*[\"'](?:POST|PUT)|\bsendBeacon\s*\(|\bXMLHttpRequest\b"
     r"|\bsmtplib\.|\bsendmail\s*\(|\bftplib\.|\.storbinary\s*\("
     r"|\bcurl\b[^\n|;]{0,300}\s(?:-d|-F|-T|--data\S{0,12}|--form|--upload-file|--json|-X\s*(?:POST|PUT))(?=\s|=|@"
     r"|[\"'])|\bwget\b[^\n|;]{0,200}--(?:post|body)-(?:data|file)"
     r"|\|\s*(?:nc|ncat|netcat)\s+[-\w.]|\bsocket\.socket\s*\(|\.connect\s*\(\s*\(|\bnew\s+WebSocket\s*\(|\bInvoke-"
     r"(?:WebRequest|RestMethod)\b[^\n]{0,200}-Method\s+[\"']?(?:Post|Put)"
     r"|\bscp\s+[^\n|;]{1,120}\s\S{1,60}@?\S{1,60}:|\bdns\.(?:resolve|lookup)\s*\(\s*[`\"'][^\n]{0,80}\$\{"
+)
+# A host without a scheme.
+BARE_TARGET = lazy_pattern(
+    r"\b(?:curl|wget)\s(?:[^\n|;]{0,300}?\s)?[\"']?((?:[\w-]{1,63}\.){1,4}[A-Za-z]{2,12})(?=/|\s|$|[\"'])"
 )
 # A script tells its user about a file.
 PRINTED = lazy_pattern(
@@ -262,6 +293,12 @@ def check_credentials(file: SourceFile) -> Iterator[AuditFinding]:
         is_read = file.is_script and file.context_of(line) == "code" and not credential.hosts
         severity: Severity = "medium" if is_read else "low"
         yield file.finding("credential-access", severity, line, f"names {credential.name}")
+    for match in file.search(("curl", "wget"), BARE_TARGET):
+        if is_collector(match[1].lower()):
+            message = f"{excerpt(match[1])} collects data for unknown recipients"
+            line = file.line_of(match)
+            is_script = file.is_script and file.context_of(line) == "code"
+            yield file.finding("collector-host", "medium" if is_script else "low", line, message)
     for match, url in file.urls:
         if url.kind == "collector":
             line = file.line_of(match)

@@ -10,7 +10,9 @@ from skillpm.audit.checks.python_constants import MAX_DEPTH, Constants, dotted
 from skillpm.audit.finding import LOWER, AuditFinding
 from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import MAX_TEXT_SIZE, SourceFile, excerpt
+from skillpm.core.decoder import parse_json
 from skillpm.core.patterns import lazy_pattern
+from skillpm.errors import DocumentError
 
 # Of a module, in characters: the tree of a larger one takes too much memory.
 MAX_SOURCE = 400_000
@@ -24,19 +26,24 @@ BINDING = (
 )  # fmt: skip
 EVALUATORS = frozenset(["exec", "eval"])
 IMPORTERS = frozenset(["__import__", "builtins.__import__", "importlib.import_module", "import_module"])
-RUNNERS = frozenset(["exec", "eval", "compile", "builtins.exec", "builtins.eval", *IMPORTERS])
+RUNNERS = frozenset(
+    (
+        *("exec", "eval", "compile", "builtins.exec", "builtins.eval", "runpy.run_path", "types.FunctionType"),
+        *("FunctionType", *IMPORTERS),
+    )
+)
 SHELLS = frozenset(
     ["os.system", "os.popen", "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_output"]
 )
 DECODERS = frozenset(
     (
         *("b64decode", "urlsafe_b64decode", "b32decode", "b16decode", "b85decode", "a85decode", "decodebytes"),
-        *("unhexlify", "fromhex", "decompress", "a2b_base64", "a2b_hex"),
+        *("unhexlify", "fromhex", "decompress", "a2b_base64", "a2b_hex", "translate"),
     )
 )
 # `json.loads` decodes data, `marshal.loads` code.
 CODE_LOADERS = frozenset(["marshal", "pickle", "dill", "cloudpickle"])
-RECEIVERS = frozenset(["urlopen", "recv", "recvfrom"])
+RECEIVERS = frozenset(["urlopen", "urlretrieve", "recv", "recvfrom"])
 REQUESTS = frozenset(["get", "post", "request"])
 CLIENTS = frozenset(
     ["requests", "httpx", "urllib", "urllib3", "session", "client", "http", "sock", "socket", "s", "request", "conn"]
@@ -49,6 +56,17 @@ ASSEMBLED_NAMES = frozenset(
 )
 
 # Without one of these, a module neither runs nor hides anything.
+# Texts, names and code from pieces.
+PIECES = lazy_pattern(
+    r"[\"']\s{0,9}\)?\s{0,9}[+/%]\s{0,9}[\"'(]|\.join\(\s{0,9}[\[(]|[\"']\.format\(|__dict__|\bvars\(|CDLL|marshal|pickle|runpy|://\{|\.py[\"'],\s?[\"'][wa]"
+)
+MIN_ASSEMBLED = 4
+MAX_ASSEMBLED = 1_000
+# With assembled texts.
+MAX_LINES = 500
+MODULES = frozenset(["os", "subprocess", "builtins", "importlib"])
+NAMESPACES = frozenset(["__dict__", "__builtins__", "vars", "globals"])
+INTERPRETERS = frozenset(["sys.executable", "sh", "bash", "python", "python3", "node", "/bin/sh", "/bin/bash"])
 WORDS = (
     *("exec", "eval", "compile", "getattr", "__import__", "import_module", "system", "popen", "subprocess"),
     *("decode", "fromhex", "unhexlify", "chr(", "[::-1]"),
@@ -96,20 +114,34 @@ CLEAN = _Taint()
 
 def check_python(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield what a Python file runs that is decoded, downloaded or put together."""
-    if not any(word in file.lower for word in WORDS):
+    lower = file.folded.lower()
+    if file.kind == "python" and (codec := CODEC.match(file.text)) and codec[1].lower().replace("-", "_") in CODECS:
+        yield file.finding("obfuscated-code", "high", 1, f"the source is encoded in {excerpt(codec[1])}")
         return
-    if file.kind == "markdown" and "```py" in file.lower:
+    if not any(word in lower for word in WORDS) and (file.kind != "python" or not PIECES.search(file.text)):
+        return
+    if file.file_path.endswith(".ipynb") and len(file.text) <= MAX_SOURCE:
+        yield from _check_source(file, read_notebook(file.text), 0)
+    elif file.kind == "markdown" and "```py" in lower:
         for match in CODE_BLOCK.finditer(file.text[:MAX_SOURCE]):
             # Documentation shows code that is wrong, too.
             for found in _check_source(file, match[1], file.text.count("\n", 0, match.start(1))):
                 yield found.replace(severity=LOWER[found.severity])
-    elif file.kind == "python" and (codec := CODEC.match(file.text)) and codec[1].lower().replace("-", "_") in CODECS:
-        yield file.finding("obfuscated-code", "high", 1, f"the source is encoded in {excerpt(codec[1])}")
     elif file.kind == "python" and len(file.text) <= MAX_SOURCE:
         yield from _check_source(file, file.text.replace("\0", ""), 0)
     elif file.kind == "python" and len(file.text) <= MAX_TEXT_SIZE:
         message = f"only modules of up to {MAX_SOURCE:,} characters are parsed; this one has {len(file.text):,}"
         yield file.finding("not-audited", "medium", 1, message)
+
+
+def read_notebook(text: str) -> str:
+    """Return the source of the code cells of a Jupyter notebook, all in one line of the file; empty if it is none."""
+    try:
+        cells = parse_json(text, "notebook").value["cells"]
+        sources = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        return "\n".join(source if isinstance(source, str) else "".join(source) for source in sources)
+    except (DocumentError, KeyError, TypeError):
+        return ""
 
 
 def _check_source(file: SourceFile, source: str, line: int) -> Iterator[AuditFinding]:
@@ -126,31 +158,69 @@ def _check_source(file: SourceFile, source: str, line: int) -> Iterator[AuditFin
 class _Reader:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
+        self.lower = file.folded.lower()
         self.tainted: dict[str, _Taint] = {}
         self.constants = Constants()
+        # What functions return.
+        self.results: dict[str, _Taint] = {}
         # What a name refers to by an import or an assignment: `web` for `requests`.
         self.names: dict[str, str] = {}
 
     def read(self, tree: ast.Module) -> Iterator[AuditFinding]:
-        nodes = [node for node in ast.walk(tree) if isinstance(node, BINDING | ast.Call | ast.BinOp | ast.JoinedStr)]
+        every = [*ast.walk(tree)]
+        nodes = [node for node in every if isinstance(node, BINDING | ast.Call | ast.BinOp | ast.JoinedStr)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-        reported: set[int] = set()
-        for node in nodes:
-            if isinstance(node, BINDING):
+        bindings = [node for node in nodes if isinstance(node, BINDING)]
+        for node in bindings:
+            self._bind(node)
+        functions = [node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        if functions and self._bind_results(functions):
+            for node in bindings:
                 self._bind(node)
+        for definition in (node for node in every if isinstance(node, ast.FunctionDef | ast.ClassDef)):
+            if any(self.name_of(decorator) in EVALUATORS for decorator in definition.decorator_list):
+                line = definition.decorator_list[0].lineno
+                yield self.file.finding("dynamic-code", "high", line, "a decorator runs what is below it as code")
+        yield from self._check_nodes(nodes)
+
+    def _check_nodes(self, nodes: Iterable[ast.stmt | ast.expr]) -> Iterator[AuditFinding]:
+        reported: set[int] = set()
         for node in nodes:
             if isinstance(node, ast.Call):
                 yield from self._check_call(node)
-            if not isinstance(node, BINDING) and node.lineno not in reported:
-                text = self.constants.fold(node)
-                if text is not None and COMMAND.search(text) and not self._is_written(text):
-                    reported.add(node.lineno)
-                    message = f"this code assembles {excerpt(text, 120)}"
-                    yield self.file.finding("obfuscated-code", "high", node.lineno, message)
+            text = (
+                self.constants.fold(node)
+                if isinstance(node, ast.expr) and not isinstance(node, ast.NamedExpr)
+                else None
+            )
+            if text is None or len(text) < MIN_ASSEMBLED:
+                continue
+            if node.lineno not in reported and COMMAND.search(text) and not self._is_written(text):
+                reported.add(node.lineno)
+                message = f"this code assembles {excerpt(text, 120)}"
+                yield self.file.finding("obfuscated-code", "high", node.lineno, message)
+            known = self.file.assembled.get(node.lineno, "")
+            if (
+                self.file.kind == "python"
+                and len(self.file.assembled) < MAX_LINES
+                and len(known) < MAX_ASSEMBLED
+                and text not in known
+            ):
+                added = " ".join(text[:MAX_ASSEMBLED].split())
+                if added and added not in self.file.folded:
+                    self.file.assembled[node.lineno] = f"{known} '{added}'"
+
+    def _bind_results(self, functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
+        """Note what functions return; whether any returns something that is decoded or downloaded."""
+        for function in functions:
+            returned = (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value)
+            if (taint := _union(map(self.taint, returned))) != CLEAN:
+                self.results[function.name] = taint
+        return bool(self.results)
 
     def _is_written(self, text: str) -> bool:
         """Return whether the source contains this text line by line: a long message in pieces hides nothing."""
-        return all(match[0].lower() in self.file.lower for match in COMMAND.finditer(text))
+        return all(match[0].lower() in self.lower for match in COMMAND.finditer(text))
 
     def _bind(self, node: ast.stmt | ast.expr) -> None:
         match node:
@@ -181,6 +251,9 @@ class _Reader:
             case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
                 for each, its_value in zip(targets, values, strict=True):
                     self._assign(each, its_value)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute), _:
+                if (taint := self.taint(value)) != CLEAN:
+                    self.tainted[f"{name}.{attribute}"] = taint
             case ast.Name(id=name), _:
                 if (taint := self.taint(value)) != CLEAN:
                     self.tainted[name] = taint
@@ -207,33 +280,89 @@ class _Reader:
                 yield self.file.finding(
                     "dynamic-code", "low", node.lineno, f"`{name}` runs text that is not in this file"
                 )
-        looked_up = node.args[1:2] if name == "getattr" else node.args[:1] if name in IMPORTERS else []
+        elif len(node.args) > 1 or name == "map":
+            called = [argument for argument in node.args if self.name_of(argument) in EVALUATORS]
+            if called and _union(map(self.taint, node.args)) != CLEAN:
+                message = f"`{dotted(called[0])}` runs what is decoded or comes from the network"
+                yield self.file.finding("dynamic-code", "high", node.lineno, message)
+        yield from self._check_written(node, name)
+        yield from self._check_lookup(node, name)
+
+    def _check_written(self, node: ast.Call, name: str) -> Iterator[AuditFinding]:
+        """Yield what runs code that it is given in other ways: a pickle, the input of an interpreter, a module."""
+        first, _, last = name.rpartition(".")
+        taint = self.taint(node.args[0])
+        if last == "loads" and first in CODE_LOADERS and taint != CLEAN:
+            yield self.file.finding("dynamic-code", "medium", node.lineno, f"`{name}` runs code that it loads")
+        elif (
+            last in {"write", "write_text", "write_bytes"} and taint.is_remote and isinstance(node.func, ast.Attribute)
+        ):
+            opened = node.func.value
+            path = self.constants.fold(opened.args[0]) if isinstance(opened, ast.Call) and opened.args else None
+            if path is not None and path.endswith((".py", ".sh", ".js")):
+                message = f"writes what comes from the network to {excerpt(path)}"
+                yield self.file.finding("dynamic-code", "medium", node.lineno, message)
+        elif name in SHELLS and any(key.arg == "input" and self.taint(key.value) != CLEAN for key in node.keywords):
+            program = node.args[0].elts[0] if isinstance(node.args[0], ast.List) and node.args[0].elts else node.args[0]
+            if self.name_of(program) in INTERPRETERS or self.constants.fold(program) in INTERPRETERS:
+                message = f"`{name}` runs what is decoded or comes from the network"
+                yield self.file.finding("dynamic-code", "high", node.lineno, message)
+
+    def _check_lookup(self, node: ast.Call, name: str) -> Iterator[AuditFinding]:
+        """Yield functions that are called by a name in pieces, or by way of the namespace of a module."""
+        last = name.rpartition(".")[2]
+        looked_up = node.args[1:2] if name == "getattr" else []
+        if name in IMPORTERS or last in {"attrgetter", "methodcaller"}:
+            looked_up = node.args[:1]
         for argument in looked_up:
             text = None if isinstance(argument, ast.Constant) else self.constants.fold(argument)
             if text in ASSEMBLED_NAMES:
                 yield self.file.finding("obfuscated-code", "high", node.lineno, f"gets `{text}` by a name in pieces")
+        if last in {"system", "popen", "execve"} and "CDLL" in name:
+            yield self.file.finding("obfuscated-code", "high", node.lineno, f"calls `{last}` of the library of C")
+        match node.func:
+            case ast.Subscript(value=value, slice=key) if dotted(value).rpartition(".")[2] in NAMESPACES:
+                if (text := self.constants.fold(key)) in ASSEMBLED_NAMES:
+                    message = f"calls `{text}` by way of a namespace"
+                    yield self.file.finding("obfuscated-code", "high", node.lineno, message)
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name() as module, key, *_]):
+                if (
+                    self.name_of(module) in MODULES
+                    and not isinstance(key, ast.Constant)
+                    and self.constants.fold(key) is None
+                ):
+                    message = f"calls a function of `{module.id}` by a name that is not in the file"
+                    yield self.file.finding("obfuscated-code", "medium", node.lineno, message)
 
     def taint(self, node: ast.expr, depth: int = 0) -> _Taint:
         """Return where the value of an expression comes from, as far as this file shows it."""
         if depth > MAX_DEPTH:
             return CLEAN
         match node:
-            case ast.Name(id=name):
-                return self.tainted.get(name, CLEAN)
+            case ast.Name() | ast.Attribute() if (name := dotted(node)) in self.tainted:
+                return self.tainted[name]
+            case ast.GeneratorExp(elt=element) | ast.ListComp(elt=element):
+                return _Taint(is_decoded=is_shifted(element))
             case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Await(value=value):
                 return self.taint(value, depth + 1)
-            case ast.List(elts=items) | ast.Tuple(elts=items):
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Dict(values=items):
                 return _union(self.taint(item, depth + 1) for item in items[:20])
             case ast.BinOp(left=left, right=right):
                 return _union(self.taint(item, depth + 1) for item in (left, right))
-        if isinstance(node, ast.JoinedStr):
-            return _union(
-                self.taint(item.value, depth + 1) for item in node.values if isinstance(item, ast.FormattedValue)
-            )
-        if not isinstance(node, ast.Call):
-            return CLEAN
+            case ast.JoinedStr(values=parts):
+                return _union(
+                    self.taint(item.value, depth + 1) for item in parts if isinstance(item, ast.FormattedValue)
+                )
+            case ast.Call():
+                return self._taint_of_call(node, depth)
+        return CLEAN
+
+    def _taint_of_call(self, node: ast.Call, depth: int) -> _Taint:
         name = self.name_of(node.func)
         own = _Taint(is_decoded=is_decoder(node, name), is_remote=is_request(name))
+        first, _, last = name.rpartition(".")
+        if first in {"", "self", "cls"} and last in self.results:
+            own = _union([own, self.results[last]])
         inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return _union([own, *(self.taint(item, depth + 1) for item in [*inner, *node.args[:10]])])
 
@@ -251,6 +380,16 @@ def is_request(name: str) -> bool:
     """Return whether a call returns what comes from the network."""
     last = name.rpartition(".")[2]
     return last in RECEIVERS or (last in REQUESTS and name.partition(".")[0] in CLIENTS)
+
+
+def is_shifted(node: ast.expr) -> bool:
+    """Return whether an element of a generator is a byte or letter that was changed: `byte ^ 7`, `chr(code - 3)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="chr"), args=[argument]):
+            return isinstance(argument, ast.BinOp)
+        case ast.BinOp(op=ast.BitXor()):
+            return True
+    return False
 
 
 def _union(taints: Iterable[_Taint]) -> _Taint:

@@ -34,14 +34,20 @@ class Constants:
                 return self._join("", values, depth)
             case ast.FormattedValue(value=value):
                 return self.fold(value, depth + 1)
-            case ast.Subscript(
-                value=value,
-                slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))),
-            ):
-                folded = self.fold(value, depth + 1)
-                return None if folded is None else folded[::-1]
             case ast.Call():
-                return self._fold_call(node, depth)
+                return self._fold_path(node, depth)
+        return self._fold_operation(node, depth)
+
+    def _fold_operation(self, node: ast.expr, depth: int) -> str | None:
+        match node:
+            case ast.BinOp(op=ast.Div(), left=left, right=right):
+                first, second = self.fold(left, depth + 1), self.fold(right, depth + 1)
+                return None if first is None or second is None else f"{first}/{second}"[:MAX_FOLDED]
+            case ast.BinOp(op=ast.Mod(), left=left, right=right):
+                return self._format(r"%s", left, right.elts if isinstance(right, ast.Tuple) else [right], depth)
+            case ast.Subscript(value=value, slice=ast.Slice() as bounds):
+                folded, part = self.fold(value, depth + 1), slice_of(bounds)
+                return None if folded is None or part is None else folded[part]
         return None
 
     def _fold_call(self, node: ast.Call, depth: int) -> str | None:
@@ -86,10 +92,48 @@ class Constants:
                 return None if arguments[0] is None else _decode(short, arguments[0])
         return None
 
+    def _fold_path(self, node: ast.Call, depth: int) -> str | None:
+        """Return the text of a path, or of a template."""
+        name = dotted(node.func)
+        match name.rpartition(".")[2], node.args:
+            case "format", values if isinstance(node.func, ast.Attribute) and not node.keywords:
+                return self._format("{}", node.func.value, values, depth)
+            case "home", []:
+                return "~"
+            case (("Path" | "expanduser"), [argument]):
+                return self.fold(argument, depth + 1)
+            case "join", [_, _, *_] as parts:
+                return self._join("/", parts, depth)
+        return self._fold_call(node, depth)
+
+    def _format(self, mark: str, template: ast.expr, values: list[ast.expr], depth: int) -> str | None:
+        text, parts = self.fold(template, depth + 1), [self.fold(value, depth + 1) for value in values[:20]]
+        known = [part for part in parts if part is not None]
+        pieces = [] if text is None else text.split(mark)
+        if len(known) != len(values) or len(pieces) != len(known) + 1:
+            return None
+        return "".join(piece + part for piece, part in zip(pieces, [*known, ""], strict=True))[:MAX_FOLDED]
+
     def _join(self, separator: str, items: list[ast.expr], depth: int) -> str | None:
         texts = [self.fold(item, depth + 1) for item in items[:2_000]]
         known = [text for text in texts if text is not None]
         return separator.join(known)[:MAX_FOLDED] if len(known) == len(texts) else None
+
+
+def slice_of(node: ast.Slice) -> slice | None:
+    """Return a slice whose bounds are all written as numbers."""
+    bounds: list[int | None] = []
+    for bound in (node.lower, node.upper, node.step):
+        match bound:
+            case None:
+                bounds.append(None)
+            case ast.Constant(value=int(number)):
+                bounds.append(number)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                bounds.append(-number)
+            case _:
+                return None
+    return None if bounds[2] == 0 else slice(*bounds)
 
 
 def _decode(name: str, text: str) -> str | None:

@@ -14,7 +14,7 @@ from skillpm.core.patterns import lazy_pattern
 # Of the random part, in bits a character: `xxxx` and `1234567890` have less.
 MIN_ENTROPY = 3.0
 PLACEHOLDER = lazy_pattern(
-    r"(?i)example|sample|dummy|fake|placeholder|your|xxxx|0000|1234|abcd|test|changeme|redacted|secret|\.\.\."
+    r"(?i)example|sample|dummy|fake|placeholder|your|xxxx|0000|1234|abcd|test|changeme|redacted|secret|password|SflKxw|\.\.\."
 )
 
 
@@ -63,6 +63,16 @@ FORMS = (
         "an AWS secret key",
         ("aws_secret_access_key",),
         lazy_pattern(r"(?i)\baws_secret_access_key[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
+    ),
+    SecretForm(
+        "a password in a URL",
+        ("://",),
+        lazy_pattern(
+            r"(?<!\w)[a-z][a-z0-9+]{2,20}://[\w.-]{1,60}:(?=[^\s@]{0,80}\d)(?=[^\s@]{0,80}[A-Z])([^\s@/:\"'<>{}$]{12,80})@\w"
+        ),
+    ),
+    SecretForm(
+        "a web token", ("eyj",), lazy_pattern(r"\beyJ[\w-]{10,500}\.eyJ[\w-]{10,2000}\.([\w-]{40,700})(?![\w-])")
     ),
     SecretForm("a Hugging Face token", ("hf_",), lazy_pattern(r"\bhf_([A-Za-z]{34})\b")),
     SecretForm(

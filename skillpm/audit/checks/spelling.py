@@ -13,7 +13,7 @@ SPLIT_WORD = lazy_pattern(
     r"(?=[a-z]))?){1,4}|\$'(?:\\x[0-9a-f]{2}|\\[0-7]{3}|[\w/]){3,80}'|(?:\"[a-z]{1,8}\"){2,6}|(?:'[a-z]{1,8}'){2,6})"
 )
 # A command whose name a decoder prints.
-DECODED_NAME = lazy_pattern(r"(?:^|[;&|]|\n)\s{0,40}\$\(\s{0,9}(?:tr|rev|sed|awk|base64|xxd|printf)\s")
+DECODED_NAME = lazy_pattern(r"(?:(?<=\n)|(?<=[;&|]))[ \t]{0,40}\$\(\s{0,9}(?:tr|rev|sed|awk|base64|xxd|printf)\s")
 SPLITTERS = lazy_pattern(r"''|\"\"|\\|\$@|\$\{\w{0,3}\}|\$\(\)|\$[1-9]")
 # `/???/b??/c?rl`: names of programs that only a shell can read.
 GLOBBED_PATH = lazy_pattern(r"(?<![\w/.*])/\?{2,4}/[\w?]{1,8}\?[\w?/]{0,12}")
