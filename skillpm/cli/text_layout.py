@@ -46,11 +46,6 @@ def truncate(text: str, width: int) -> str:
     return result
 
 
-def pad(text: str, width: int) -> str:
-    """Pad sanitized text with spaces to a number of columns."""
-    return text + " " * (width - display_width(text))
-
-
 def _char_width(char: str) -> int:
     import unicodedata  # noqa: PLC0415  (1 MB of tables, and most text is ASCII)
 

@@ -47,14 +47,6 @@ class Anchors(Value):
         )
 
 
-class Signer(Value):
-    """Who signed. `fingerprint` is the SHA-256 of the public key (DER), which a renewed certificate may keep."""
-
-    fingerprint: Digest
-    # The subject of the certificate; empty for a plain key.
-    name: str = ""
-
-
 def read_certificates(pem: bytes, where: str) -> Anchors:
     """Parse a PEM file: certificates that signed themselves are roots, others complete chains."""
     try:
@@ -94,27 +86,29 @@ def key_hint(key: ec.EllipticCurvePublicKey) -> str:
     return sha256(pem).hexdigest()
 
 
-def has_signed(key: ec.EllipticCurvePublicKey, signature: bytes, data: bytes) -> bool:
-    """Return whether a key made a signature over data."""
+def has_signed(
+    key: ec.EllipticCurvePublicKey, signature: bytes, data: bytes, algorithm: hashes.HashAlgorithm | None = None
+) -> bool:
+    """Return whether a key made a signature over data, by default with the hash of its size."""
     with contextlib.suppress(InvalidSignature):
         # The key determines the hash, not the bundle, so an attacker cannot choose the algorithm.
-        key.verify(signature, data, ec.ECDSA(HASHES[key.curve.name]))
+        key.verify(signature, data, ec.ECDSA(algorithm or HASHES[key.curve.name]))
         return True
     return False
 
 
-def verify_with_keys(anchors: Anchors, signature: bytes, data: bytes) -> Signer:
-    """Return the trusted key that signed. Raises `SignatureError`."""
+def verify_with_keys(anchors: Anchors, signature: bytes, data: bytes) -> Digest:
+    """Return the fingerprint of the trusted key that signed. Raises `SignatureError`."""
     for key in anchors.keys:
         if has_signed(key, signature, data):
-            return Signer(fingerprint=fingerprint(key))
+            return fingerprint(key)
     raise SignatureError("it is not signed with a trusted key")
 
 
 def verify_with_chain(
     anchors: Anchors, chain: Sequence[bytes], signature: bytes, data: bytes, at: datetime | None
-) -> Signer:
-    """Return the signer, whose certificate a trusted root issued. Raises `SignatureError`.
+) -> Digest:
+    """Return the fingerprint of the signer, whose certificate a trusted root issued. Raises `SignatureError`.
 
     `at` is when all certificates must be valid; None means when that of the signer was issued, as model-signing does.
     """
@@ -127,7 +121,7 @@ def verify_with_chain(
 
 def _verify_certificates(
     anchors: Anchors, chain: Sequence[x509.Certificate], signature: bytes, data: bytes, at: datetime | None
-) -> Signer:
+) -> Digest:
     signer, *others = chain
     key, name = check_key(signer.public_key(), "its certificate"), sanitize(signer.subject.rfc4514_string(), 200)
     if not has_signed(key, signature, data):
@@ -140,7 +134,7 @@ def _verify_certificates(
     if signer not in anchors.roots and not _has_chain(anchors, signer, others, at or valid[0]):
         issuer = sanitize((others[-1] if others else signer).issuer.rfc4514_string(), 200)
         raise SignatureError(f"it is signed by {name}, but no trusted root vouches for it; its own is {issuer}")
-    return Signer(fingerprint=fingerprint(key), name=name)
+    return fingerprint(key)
 
 
 def _has_chain(anchors: Anchors, signer: x509.Certificate, others: Sequence[x509.Certificate], at: datetime) -> bool:

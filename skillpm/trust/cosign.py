@@ -6,18 +6,17 @@ whose tag is made of its digest.
 
 import json
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from skillpm.core.decoder import parse_json
+from skillpm.core.digest import Digest
 from skillpm.errors import DocumentError, SignatureError
-from skillpm.trust.anchors import Anchors, Signer, fingerprint
+from skillpm.trust.anchors import Anchors, fingerprint, has_signed
 from skillpm.trust.skill_signature import SigningKey
 
 TYPE = "cosign container image signature"
 # cosign hashes with SHA-256 for keys on any curve.
-ALGORITHM = ec.ECDSA(hashes.SHA256())
+ALGORITHM = hashes.SHA256()
 
 
 def write_payload(repository: str, digest: str) -> bytes:
@@ -32,12 +31,12 @@ def write_payload(repository: str, digest: str) -> bytes:
 
 def sign_payload(key: SigningKey, payload: bytes) -> bytes:
     """Return the signature of a payload."""
-    return key.sign(payload, hashes.SHA256())
+    return key.sign(payload, ALGORITHM)
 
 
-def verify_payload(anchors: Anchors, payload: bytes, signature: bytes, digest: str) -> Signer:
-    """Return the trusted key that signed a payload, which must be of this manifest. Raises `SignatureError`."""
-    signer = next((key for key in anchors.keys if _has_signed(key, signature, payload)), None)
+def verify_payload(anchors: Anchors, payload: bytes, signature: bytes, digest: str) -> Digest:
+    """Return the fingerprint of the trusted key that signed a payload of this manifest. Raises `SignatureError`."""
+    signer = next((key for key in anchors.keys if has_signed(key, signature, payload, ALGORITHM)), None)
     if signer is None:
         raise SignatureError("its cosign signature is not of a trusted key")
     try:
@@ -49,12 +48,4 @@ def verify_payload(anchors: Anchors, payload: bytes, signature: bytes, digest: s
         raise SignatureError("its cosign signature is over something else than a manifest") from error
     if signed != digest:
         raise SignatureError("its cosign signature is that of another manifest")
-    return Signer(fingerprint=fingerprint(signer))
-
-
-def _has_signed(key: ec.EllipticCurvePublicKey, signature: bytes, data: bytes) -> bool:
-    try:
-        key.verify(signature, data, ALGORITHM)
-    except InvalidSignature:
-        return False
-    return True
+    return fingerprint(signer)

@@ -187,9 +187,6 @@ class Policies(Value):
                     yield rule
 
 
-NO_POLICIES = Policies()
-
-
 def _describe(place: Place) -> str:
     words = {"path": "a local folder", "bundled": "skillpm itself"}
     return words.get(place.address, sanitize(place.address))

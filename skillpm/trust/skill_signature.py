@@ -7,7 +7,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from skillpm.core.digest import content_hash
+from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SIGNATURE_FILE
 from skillpm.errors import SignatureError
@@ -15,7 +15,6 @@ from skillpm.trust.anchors import (
     HASHES,
     SUPPORTED,
     Anchors,
-    Signer,
     check_key,
     key_hint,
     verify_with_chain,
@@ -65,8 +64,11 @@ def read_signing_key(pem: bytes, passphrase: bytes | None, where: str) -> Signin
     return SigningKey(key, certificates)
 
 
-def verify_skill(tree: FileTree, anchors: Anchors, at: datetime | None = None) -> Signer:
-    """Return the trusted signer of a skill, all of whose files are those that were signed. Raises `SignatureError`."""
+def verify_skill(tree: FileTree, anchors: Anchors, at: datetime | None = None) -> Digest:
+    """Return the fingerprint of the trusted signer of a skill, all of whose files must be the signed ones.
+
+    It is that of the public key, which a renewed certificate may keep. Raises `SignatureError`.
+    """
     signature = read_signature(tree)
     if signature is None:
         raise SignatureError(f"it is not signed: there is no {SIGNATURE_FILE}")

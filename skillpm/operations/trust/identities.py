@@ -21,8 +21,8 @@ from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.trust.statement import PAYLOAD_TYPE, check_files, read_statement
 
 
-def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> tuple[Digest, str]:
-    """Return the fingerprint and the name of the identity that a rule trusts, if it signed a skill.
+def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> Digest:
+    """Return the fingerprint of the identity that a rule trusts, if it signed a skill.
 
     `trusted_root` is the path of a `trusted_root.json`. Raises `SignatureError`.
     """
@@ -41,7 +41,7 @@ def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> tuple
         raise SignatureError(f"it signs a payload of type {sanitize(payload_type, 80)}")
     # What sigstore has verified, not what was read before.
     check_files(tree, read_statement(payload))
-    return fingerprint_identity(rule.identity, rule.issuer), rule.identity
+    return fingerprint_identity(rule.identity, rule.issuer)
 
 
 def fingerprint_identity(identity: str, issuer: str) -> Digest:

@@ -36,8 +36,6 @@ class SignatureCheck(Value):
     """The result of verifying a skill: its signer, or why it has no trusted one."""
 
     signer: str = ""
-    # The subject of the certificate; empty for a plain key.
-    signer_name: str = ""
     problem: str = ""
     # Whether the skill has a signature, valid or not.
     is_signed: bool = False
@@ -87,13 +85,13 @@ def check_signature(
     problems = []
     for verify in _find_methods(settings, skill, tree, rules, fetchers):
         try:
-            signer, name = verify()
+            signer = verify()
         except (SignatureError, OfflineError) as error:
             if error.where:  # a file of the user's
                 raise
             problems.append(error.message)
         else:
-            return SignatureCheck(signer=signer, signer_name=name, is_signed=True, rules=rules)
+            return SignatureCheck(signer=signer, is_signed=True, rules=rules)
     return SignatureCheck(problem="; ".join(dict.fromkeys(problems)), is_signed=is_signed, rules=rules)
 
 
@@ -107,26 +105,25 @@ def find_mismatch(tree: FileTree) -> str:
     return ""
 
 
-Verify = Callable[[], tuple[str, str]]
+Verify = Callable[[], str]
 
 
 def _find_methods(
     settings: Settings, skill: LockedSkill, tree: FileTree, rules: Sequence[TrustRule], fetchers: FetcherDispatcher
 ) -> Iterator[Verify]:
-    """Yield the ways to verify a skill that the rules allow; each returns the fingerprint and the name of a signer."""
+    """Yield the ways to verify a skill that the rules allow; each returns the fingerprint of a signer."""
     files = [resolve_key_file(settings, rule.allowed_signers) for rule in rules if rule.allowed_signers]
     for rule, file in ((rule, file) for rule in rules for file in files):
         check_key_file(file, rule)
     if any(rule.root or rule.keys for rule in rules):
         anchors = load_anchors(settings, rules)
 
-        def verify_files() -> tuple[str, str]:
+        def verify_files() -> str:
             from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
 
             # Content that was locked while its certificate was valid stays valid.
             at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
-            signer = verify_skill(tree, anchors, at)
-            return signer.fingerprint, signer.name
+            return verify_skill(tree, anchors, at)
 
         yield verify_files
         if isinstance(skill.pin, OciPin) and anchors.keys:
@@ -136,12 +133,12 @@ def _find_methods(
             yield partial(_verify_identity, settings, rule, tree)
     pin = skill.pin
     if files and isinstance(pin, GitPin):
-        yield lambda: (fetchers.verify_git_signature(pin, files), "")
+        yield partial(fetchers.verify_git_signature, pin, files)
     if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys or rule.identity for rule in rules):
         yield _refuse_other_source
 
 
-def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> tuple[str, str]:
+def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> str:
     file = resolve_key_file(settings, rule.trusted_root)
     check_key_file(file, rule)
     try:
@@ -154,7 +151,7 @@ def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> tup
     return verify_identity(tree, rule, file)
 
 
-def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> tuple[str, str]:
+def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> str:
     """Verify the cosign signatures of a manifest; that of one trusted key suffices."""
     from skillpm.trust.cosign import verify_payload  # noqa: PLC0415  (the extra `sign`)
 
@@ -165,15 +162,13 @@ def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatche
         raise SignatureError(f"the cosign signature of its manifest is damaged: {error.message}") from error
     for payload, signature in signatures:
         try:
-            signer = verify_payload(anchors, payload, signature, pin.manifest)
+            return verify_payload(anchors, payload, signature, pin.manifest)
         except SignatureError as error:
             problem = error
-        else:
-            return signer.fingerprint, signer.name
     raise problem
 
 
-def _refuse_other_source() -> tuple[str, str]:
+def _refuse_other_source() -> str:
     raise SignatureError("only skills of git repositories have signatures that `allowed-signers` verifies")
 
 
