@@ -6,6 +6,7 @@ import stat
 from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.core.versions import parse_version
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.index_schema import version_problem
@@ -54,6 +55,11 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
         raise RefusedError(
             f"{sanitize(label)} cannot be loaded: {error.finding.message}", hint=f"run `skillpm validate {skill}`"
         ) from error
+    old, new = parse_version(before), parse_version(after)
+    if old is not None and new is not None and new < old:
+        context.reporter.warn(
+            f"{sanitize(after, 60)} is lower than {sanitize(before, 60)}: if that is published, it stays the newest"
+        )
     if edited is None:
         raise RefusedError(
             f"{sanitize(label)}: cannot tell where the version {sanitize(before, 60) or 'belongs'} is written",

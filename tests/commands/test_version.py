@@ -99,6 +99,14 @@ def test_a_dry_run_and_a_version_that_is_there_change_nothing(author: Sandbox) -
     assert author.snapshot() == before
 
 
+def test_a_lower_version_is_reported(author: Sandbox) -> None:
+    lower = author.run("version", "base-style", "0.9", check=True)
+
+    assert lower.error_output == "warning: 0.9 is lower than 1.0.0: if that is published, it stays the newest\n"
+    assert lower.stdout == "base-style 1.0.0 → 0.9\n"
+    assert author.run("version", "base-style", "1.0.0", check=True).error_output == ""
+
+
 def test_without_a_skill_it_is_the_version_of_skillpm(author: Sandbox) -> None:
     for words in (["version"], ["--version"], ["version", "--no-color"]):
         assert author.run(*words, check=True).stdout == f"skillpm {__version__}\n"

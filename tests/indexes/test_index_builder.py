@@ -432,7 +432,7 @@ def test_a_dry_run_of_prune_removes_nothing(publisher: IndexPublisher) -> None:
     plain = publisher.run("index", "prune", "public", "--dry-run", check=True)
     all_of_it = publisher.run("index", "prune", "public", "--dry-run", "--yanked", "--json", check=True)
 
-    assert (plain.stdout, plain.stderr) == ("- archives/pdf-0.9.0.tar.gz\nwould remove 1 file\n", "")
+    assert (plain.stdout, plain.stderr) == ("would remove archives/pdf-0.9.0.tar.gz\nwould remove 1 file\n", "")
     assert all_of_it.json == {
         "changed": False,
         "skills": 1,
@@ -553,7 +553,7 @@ def test_prune_removes_archives_that_no_version_refers_to(publisher: IndexPublis
 
     result = publisher.run("index", "prune", "public", check=True)
 
-    assert result.stdout == "- archives/pdf-0.9.0.tar.gz\n"
+    assert result.stdout == "removed archives/pdf-0.9.0.tar.gz\n"
     assert publisher.snapshot("public") == before
 
 
@@ -574,8 +574,8 @@ def test_prune_keeps_other_files(publisher: IndexPublisher) -> None:
     result = publisher.run("index", "prune", "public", check=True)
 
     assert result.stdout == (
-        f"- {SITE}.4194305.tmp\n- archives/pdf-0.9.0.tar.gz.4194305.tmp\n- catalog.html.4194305.tmp\n"
-        "- index.json.4194305.tmp\n- skills/pdf.json.4194305.tmp\n"
+        f"removed {SITE}.4194305.tmp\nremoved archives/pdf-0.9.0.tar.gz.4194305.tmp\nremoved catalog.html.4194305.tmp\n"
+        "removed index.json.4194305.tmp\nremoved skills/pdf.json.4194305.tmp\n"
     )
     assert publisher.render_tree("public") == before
 

@@ -192,10 +192,10 @@ def test_prune_removes_files_of_skills_that_are_gone(publisher: IndexPublisher) 
     publisher.write("public/skills/gone.js", publisher.read("public/skills/pdf.js"))
 
     listed = publisher.run("index", "prune", "public", "--dry-run", check=True)
-    assert listed.stdout == "- skills/gone.js\nwould remove 1 file\n"
+    assert listed.stdout == "would remove skills/gone.js\nwould remove 1 file\n"
     assert publisher.exists("public/skills/gone.js")
 
-    assert publisher.run("index", "prune", "public", check=True).stdout == "- skills/gone.js\n"
+    assert publisher.run("index", "prune", "public", check=True).stdout == "removed skills/gone.js\n"
     assert not publisher.exists("public/skills/gone.js")
     assert publisher.exists("public/skills/pdf.js")
 
@@ -213,7 +213,8 @@ def test_an_index_without_a_page(publisher: IndexPublisher) -> None:
     assert publisher.exists(PAGE)
 
     assert publisher.build("--no-catalog") == (
-        "- catalog.html\n- index.html\n- skills/pdf.js\npublic: 1 skill, 1 version; nothing to write\n"
+        "removed catalog.html\nremoved index.html\nremoved skills/pdf.js\n"
+        "public: 1 skill, 1 version; nothing to write\n"
     )
     assert not publisher.exists(PAGE)
 

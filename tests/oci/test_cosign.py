@@ -184,7 +184,7 @@ def test_push_signs_the_manifest_as_well(
     sandbox.run("install", f"oci://{registry.host}/acme/pdf", check=True)
     assert sandbox.exists(".agent-skills/pdf/skill.oms.sig")
     again = sandbox.run(*command, check=True)
-    assert again.stdout.endswith("pushed 0 of 1 tag, 0.0 kB\n")
+    assert again.stdout.endswith("nothing to push: 1 tag already published\n")
 
 
 def test_push_keeps_the_signatures_of_others(registry: OciRegistry, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -200,6 +200,19 @@ def test_push_keeps_the_signatures_of_others(registry: OciRegistry, sandbox: San
 
     layers = json.loads(registry.manifests["acme/pdf", f"{digest.replace(':', '-')}.sig"][1])["layers"]
     assert [layer["digest"] == digest_of(payload) for layer in layers] == [True, False]
+
+
+def test_a_signed_version_is_not_pushed_without_its_signature(registry: OciRegistry, sandbox: Sandbox) -> None:
+    sandbox.write("key.pem", KEY.pem)
+    sandbox.write_files(prefix_paths("skills/pdf", PDF))
+    command = ["push", "skills/pdf", f"oci://{registry.host}/acme/pdf"]
+    sandbox.run(*command, "--sign", "key.pem", check=True)
+
+    assert sandbox.run(*command).error_output == (
+        "error: `pdf` 1.0.0 is published already, with other content: skill.oms.sig gone in skills/pdf\n"
+        "  hint: a published version must not change: sign it again with the same key (--sign), or raise the version; "
+        "nothing was pushed\n"
+    )
 
 
 def test_a_dry_run_signs_nothing(registry: OciRegistry, sandbox: Sandbox) -> None:

@@ -1,12 +1,15 @@
 """`skillpm push`: what it writes to a registry, what it refuses, and what it does not send again."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from kit import Files, GitServer, OciRegistry, Repository, Sandbox, Tokens, digest_of, git, make_skill, prefix_paths
 from oci.world import COLLECTION, CONFIG, INDEX, LAYER, MANIFEST, SKILL, requests_of
+
+from skillpm.skillmd.validation import PLACEHOLDER
 
 FILES: Mapping[str, Files] = {
     "pdf": make_skill("pdf", license="MIT", metadata={"version": "1.0.0"}) | {"scripts/run.py": "print()\n"},
@@ -82,8 +85,30 @@ def test_the_same_bytes_come_out_of_any_checkout_and_are_not_sent_again(registry
     again = other.run("push", "elsewhere/pdf", destination, check=True)
 
     digest = digest_of(registry.manifests["acme/pdf", "1.0.0"][1])
-    assert again.stdout == (f" = {destination}:1.0.0 ({digest[:19]}), already published\npushed 0 of 1 tag, 0.0 kB\n")
+    assert again.stdout == (
+        f" = {destination}:1.0.0 ({digest[:19]}), already published\nnothing to push: 1 tag already published\n"
+    )
     assert requests_of(registry) == ["GET /v2/acme/pdf/manifests/1.0.0"]
+
+
+def test_a_tag_that_is_another_version_and_a_placeholder_are_reported(registry: OciRegistry, skills: Sandbox) -> None:
+    destination = f"oci://{registry.host}/acme/pdf"
+    text = skills.read("skills/pdf/SKILL.md")
+    skills.write("skills/pdf/SKILL.md", re.sub("description: .*", f"description: {PLACEHOLDER}", text))
+
+    pushed = skills.run(
+        "push", "skills/pdf", destination, "--tag", "9.9.9", "--tag", "latest", "--tag", "1.0", check=True
+    )
+
+    assert pushed.error_output == (
+        "warning: skills/pdf: the description is still the placeholder of `skillpm new`\n"
+        "warning: skills/pdf: the tag 9.9.9 is a version, but the skill is 1.0.0; users can install it as 9.9.9\n"
+    )
+    missing = skills.run("install", f"{destination}@7")
+    assert missing.error_output == (
+        f"error: {destination} has no tag that is a version that satisfies 7; its tags: 9.9.9, 1.0.0, 1.0, latest\n"
+        f"  hint: choose one of its tags, e.g. {destination}:9.9.9\n"
+    )
 
 
 def test_a_version_that_is_there_with_other_content_is_refused_before_anything_is_sent(
@@ -158,6 +183,7 @@ def test_another_tag_that_is_a_version_never_moves(registry: OciRegistry, skills
 
     assert result.code == 1
     assert result.error_output.startswith(
+        "warning: skills/pdf: the tag 0.9.0 is a version, but the skill is 1.1.0; users can install it as 0.9.0\n"
         "error: `pdf` 0.9.0 is published already, with other content: SKILL.md changed"
     )
     assert {request.method for request in registry.requests} == {"GET"}
@@ -332,7 +358,7 @@ def test_all_versions_of_a_repository_are_pushed_the_oldest_first(
     assert [each["version"] for each in newest.json["pushed"]] == ["1.10.0", "1.10.0"]
     assert refs == ["1.0.0", "1.1.0", "1.10.0", "latest"]
     assert registry.manifests["acme/pdf", "latest"] == registry.manifests["acme/pdf", "1.10.0"]
-    assert again.stdout.splitlines()[-1] == "pushed 0 of 4 tags, 0.0 kB"
+    assert again.stdout.splitlines()[-1] == "nothing to push: 4 tags already published"
 
 
 def test_a_mirror_pushes_what_changed_and_skips_what_it_cannot(
@@ -379,7 +405,7 @@ def test_a_change_that_was_taken_back_before_it_was_pushed_makes_no_version(
     taken_back = sandbox.run(*words, "--json", check=True)
 
     assert unchanged.stdout.splitlines()[0].startswith(f" = {destination}:2026.1.1 (")
-    assert unchanged.stdout.splitlines()[2:] == ["pushed 0 of 2 tags, 0.0 kB"]
+    assert unchanged.stdout.splitlines()[2:] == ["nothing to push: 2 tags already published"]
     assert [each["version"] for each in changed.json["pushed"]] == ["2026.1.1.3"] * 2
     assert [each["version"] for each in taken_back.json["pushed"]] == ["2026.1.1.4"] * 2
 

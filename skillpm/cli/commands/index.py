@@ -244,7 +244,7 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
     for line in result.added:
         invocation.console.print_line(f"+ {line}")
     for path in result.removed:
-        invocation.console.print_line(f"- {path}")
+        invocation.console.print_line(f"{'would remove' if dry_run else 'removed'} {path}")
     if dry_run:
         files = pluralize(len(result.removed), "file")
         invocation.console.print_line(f"would remove {files if result.removed else 'nothing'}")

@@ -20,7 +20,13 @@ Examples:
   skillpm push a b oci://ghcr.io/acme/ --collection oci://ghcr.io/acme/all:1""",
 )
 @click.argument("arguments", nargs=-1, required=True, metavar="PATH... DESTINATION", help="Skills, and a repository.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Set this tag, too; it may move (repeatable).")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Set this tag, too; it may move unless it is a version (repeatable).",
+)
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
 @click.option(
     "--version-from-commits", is_flag=True, help="Give skills that declare no version the day of their last commit."
@@ -80,7 +86,10 @@ def _print(call: Invocation, pushed: list[Pushed], *, dry_run: bool) -> None:
         call.console.print_line(f" {'+' if each.is_new else '='} {each.ref} ({each.digest[:19]}){state}")
     new = [each for each in pushed if each.is_new]
     sent = sum(each.bytes_sent for each in pushed)
-    done = f"would push {len(new)} of {pluralize(len(pushed), 'tag')}"
-    call.console.print_line(
-        done if dry_run else f"pushed {len(new)} of {pluralize(len(pushed), 'tag')}, {sent / 1000:.1f} kB"
-    )
+    tags = pluralize(len(pushed), "tag")
+    if not new and not sent:
+        call.console.print_line(f"nothing to push: {tags} already published")
+    elif dry_run:
+        call.console.print_line(f"would push {len(new)} of {tags}")
+    else:
+        call.console.print_line(f"pushed {len(new)} of {tags}, {sent / 1000:.1f} kB")

@@ -7,7 +7,7 @@ from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.exclude_newer import to_utc
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, choose_install_name
-from skillpm.core.suggestions import closest_matches, did_you_mean
+from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
@@ -184,7 +184,9 @@ class OciFetcher:
             return versions[newest]
         if not source.kind and LATEST in tags:
             return LATEST
-        some = ", ".join(sanitize(tag, 40) for tag in tags[:5]) or "none"
+        ranked = sorted((parsed, each) for each in versions if (parsed := parse_version(each)) is not None)
+        tags = [*(versions[each] for _, each in reversed(ranked)), *(tag for tag in tags if not tag_version(tag))]
+        some = list_some(tags, 5, 40) or "none"
         wanted = f"a version that satisfies {source.ref}" if source.kind else f"a version, or the tag {LATEST}"
         hint = f"choose one of its tags, e.g. oci://{source.repository}:{tags[0]}" if tags else ""
         raise NotFoundError(f"oci://{source.repository} has no tag that is {wanted}; its tags: {some}", hint=hint)

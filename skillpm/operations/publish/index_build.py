@@ -21,10 +21,14 @@ from skillpm.operations.publish.drafts import (
     read_drafts,
     would_include,
 )
-from skillpm.operations.publish.reports import report_unpublishable, warn_uncommitted, warn_version_mismatches
+from skillpm.operations.publish.reports import (
+    report_unpublishable,
+    warn_placeholder,
+    warn_uncommitted,
+    warn_version_mismatches,
+)
 from skillpm.operations.publish.signing import sign_tree
 from skillpm.skillmd.skill import read_skill
-from skillpm.skillmd.validation import PLACEHOLDER
 
 if TYPE_CHECKING:
     from skillpm.trust.skill_signature import SigningKey
@@ -132,10 +136,7 @@ class _DraftCollector:
         self._incoming.releases.add(_new_release(draft.replace(published=published), tree))
         if draft.is_current:
             text = draft.tree.read(draft.tree.skill_file) or b""
-            if PLACEHOLDER.encode() in text:
-                self._context.reporter.warn(
-                    f"{sanitize(draft.label)}: the description is still the placeholder of `skillpm new`"
-                )
+            warn_placeholder(self._context, draft)
             if mismatch := version_mismatch_message("the tag", draft.version, read_skill(text)):
                 self.mismatches[draft.name] = f"{sanitize(draft.label)}: {mismatch}"
 

@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from skillpm.core.decoder import parse_json
 from skillpm.core.digest import shorten_distinct_digests
+from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.text import sanitize
 from skillpm.core.versions import parse_version
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, RefusedError
@@ -41,9 +42,13 @@ def look_up(uploader: Uploader, release: Release) -> Release:
             continue
         if current and tag_version(tag):
             difference = _describe_difference(uploader, release, current, f"oci://{release.repository}:{tag}")
+            is_unsigned = difference.startswith(f"{SIGNATURE_FILE} gone")
+            remedy = (
+                "sign it again with the same key (--sign), or raise the version" if is_unsigned else "raise the version"
+            )
             raise ConflictError(
                 f"`{name}` {tag} is published already, with other content: {difference}",
-                hint="a published version must not change: raise the version; nothing was pushed",
+                hint=f"a published version must not change: {remedy}; nothing was pushed",
                 skills=[name],
             )
         new_tags.append(tag)

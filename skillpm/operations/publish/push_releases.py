@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.core.versions import parse_version
 from skillpm.errors import ConflictError, RefusedError, UsageError
 from skillpm.formats.oci.reference import tag_version, version_tag
 from skillpm.indexes.publish.oci_artifact import (
@@ -17,7 +18,7 @@ from skillpm.indexes.publish.oci_artifact import (
 )
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.publish.drafts import NO_VERSION, ReleaseDraft, find_version_error, read_drafts
-from skillpm.operations.publish.reports import warn_uncommitted
+from skillpm.operations.publish.reports import warn_placeholder, warn_uncommitted
 from skillpm.operations.publish.signing import sign_tree
 from skillpm.requirements.source import OciSource
 from skillpm.requirements.specifier import parse_specifier
@@ -88,6 +89,7 @@ def read_releases(context: Context, request: PushRequest) -> tuple[list[Release]
             tree = sign_tree(context, draft, draft.tree, request.key)
             releases.append(_build(draft, tree, destination, request))
             changed.append(draft.replace(tree=None))
+            warn_placeholder(context, draft)
         elif draft.is_current:
             problems[draft.label] = "; ".join(errors)
         else:  # an old tag, which its author cannot fix any more
@@ -109,8 +111,20 @@ def read_releases(context: Context, request: PushRequest) -> tuple[list[Release]
         releases = [each.replace(repository=f"{each.repository}/{each.draft.name}") for each in releases]
     releases.sort(key=lambda each: -each.draft.age_rank)  # old versions first, as they were released
     _check_distinct(releases)
+    _warn_version_tags(context, releases)
     warn_uncommitted(context, changed, "pushed")
     return releases, problems
+
+
+def _warn_version_tags(context: Context, releases: Sequence[Release]) -> None:
+    """Warn about tags that are another version than that of the skill: clients choose the highest one."""
+    for each, tag in [(release, tag) for release in releases for tag in release.tags]:
+        own, version = each.draft.version, tag_version(tag)
+        if own and version and parse_version(version) != parse_version(own):
+            context.reporter.warn(
+                f"{sanitize(each.draft.label)}: the tag {tag} is a version, but the skill is {sanitize(own, 60)}; "
+                f"users can install it as {version}"
+            )
 
 
 def _invalid_skills_error(problems: Mapping[str, str]) -> RefusedError:

@@ -9,6 +9,7 @@ from skillpm.operations.context.runtime import Context
 from skillpm.operations.publish.drafts import (
     ReleaseDraft,
 )
+from skillpm.skillmd.validation import PLACEHOLDER
 
 MAX_MESSAGES = 20  # fits on a screen
 MAX_INDIVIDUAL_WARNINGS = 3  # of one kind; more are summarized in one line
@@ -38,6 +39,13 @@ def warn_uncommitted(context: Context, drafts: Sequence[ReleaseDraft], verb: str
         ],
         f"{len(changed)} skills have uncommitted changes, which are {verb}: {listed} (-v lists the files)",
     )
+
+
+def warn_placeholder(context: Context, draft: ReleaseDraft) -> None:
+    """Warn about a description that `skillpm new` wrote."""
+    tree = draft.tree
+    if draft.is_current and tree is not None and PLACEHOLDER.encode() in (tree.read(tree.skill_file) or b""):
+        context.reporter.warn(f"{sanitize(draft.label)}: the description is still the placeholder of `skillpm new`")
 
 
 def warn_version_mismatches(context: Context, mismatches: Mapping[str, str]) -> None:
