@@ -37,7 +37,7 @@ PURE = [
     "registry/foreign_registry.py", "registry/metadata_overlay.py", "serving/arguments.py", "serving/body_modes.py",
     "serving/host_rules/glm.py", "serving/host_rules/opencode.py", "serving/model_text.py",
     "serving/permission_files.py", "serving/permissions.py", "serving/skill_search.py", "serving/token_budget.py",
-    "serving/tool_schema.py", "trust",
+    "serving/tool/schema.py", "trust",
 ]  # fmt: skip
 IO_MODULES = {"os", "subprocess", "socket", "time", "pathlib", "shutil", "tempfile", "httpx", "random", "sys"}
 CLOCKS = {"now", "today", "utcnow"}  # of `datetime`, which is pure without these

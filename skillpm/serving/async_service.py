@@ -9,7 +9,7 @@ from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import SkillSummary
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
 from skillpm.serving.service import SkillService
-from skillpm.serving.tool_schema import ToolApi
+from skillpm.serving.tool.schema import ToolApi
 
 
 class AsyncSkillService:

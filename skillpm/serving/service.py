@@ -20,8 +20,8 @@ from skillpm.serving.token_budget import (
     fit_to_budget,
     sort_by_name,
 )
-from skillpm.serving.tool_call import answer_call
-from skillpm.serving.tool_schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
+from skillpm.serving.tool.call import answer_call
+from skillpm.serving.tool.schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
 
 
 class SkillService(SkillAccess):

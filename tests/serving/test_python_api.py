@@ -27,7 +27,7 @@ from skillpm import (
     SkillSummary,
     UsageError,
 )
-from skillpm.serving.tool_schema import TOOL_APIS
+from skillpm.serving.tool.schema import TOOL_APIS
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
 CHECKLIST = "# Checklist\n\n- names\n- tests\n"

@@ -36,7 +36,7 @@ from skillpm.serving.mcp.resources import ResourcePublisher, build_uri
 from skillpm.serving.mcp.stdio import StdioDrain, open_input
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
-from skillpm.serving.tool_schema import TOOL_NAME
+from skillpm.serving.tool.schema import TOOL_NAME
 
 EXTENSION = "io.modelcontextprotocol/skills"
 FOLDER_MIME_TYPE = "inode/directory"

@@ -17,7 +17,7 @@ from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import Renderer
 from skillpm.serving.results import ToolResult
 from skillpm.serving.skill_access import SkillAccess
-from skillpm.serving.tool_schema import InvalidToolCall, ToolRequest, parse_arguments, parse_request
+from skillpm.serving.tool.schema import InvalidToolCall, ToolRequest, parse_arguments, parse_request
 
 RenderList = Callable[[Mode | None], str]
 MAX_SEARCH_RESULTS = 20  # as many as `skillpm search` shows
