@@ -95,6 +95,23 @@ def test_levels_are_those_of_the_result_or_of_its_rule(scanned: Scanned) -> None
     assert scanned.install(sarif(*results, {**RESULT, "level": "note"}, rules=rules)) == ["acme/A: : found"]
 
 
+def test_a_rule_may_be_named_by_its_index(scanned: Scanned) -> None:
+    rules = [{"id": "OTHER"}, {"id": "EXFIL", "defaultConfiguration": {"level": "error"}}]
+    unnamed = {key: value for key, value in RESULT.items() if key not in {"ruleId", "level"}}
+    expected = ["acme/EXFIL: scripts/read.sh:2: sends files away"]
+
+    assert scanned.install(sarif({**unnamed, "ruleIndex": 1}, rules=rules)) == expected
+    assert scanned.install(sarif({**unnamed, "rule": {"index": 1}}, rules=rules)) == expected
+    assert scanned.install(sarif({**unnamed, "rule": {"id": "EXFIL"}}, rules=rules)) == expected
+
+
+def test_a_result_that_is_no_failure_does_not_block_by_default(scanned: Scanned) -> None:
+    rules = [{"id": "EXFIL", "defaultConfiguration": {"level": "error"}}]
+    passed = {key: value for key, value in RESULT.items() if key != "level"} | {"kind": "pass"}
+
+    assert scanned.install(sarif(passed, rules=rules)) == []
+
+
 def test_its_rules_are_named_with_the_scanner(scanned: Scanned) -> None:
     note = {**RESULT, "level": "note"}
     scanned.configure([sys.executable, str(scanned.script), "{path}"], '[audit]\nblock = ["acme/EXFIL"]\n')

@@ -1,6 +1,6 @@
 """Findings in SARIF 2.1.0, as other scanners write it. Only what a message shows is read; everything is untrusted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -37,22 +37,25 @@ def read_sarif(text: str, file: str, folder: str) -> tuple[ScannerFinding, ...]:
         raise DocumentError("it has no runs", where=top.require("runs").where)
     findings = []
     for run in runs:
-        levels = _default_levels(run)
+        rules = _list_rules(run)
+        levels = {_text(rule, "id"): _text(rule, "defaultConfiguration", "level") or DEFAULT_LEVEL for rule in rules}
         results = run.get("results")
         # 3.14.23: `null` if the scan has failed, and absent if there was none.
         if results is None or results.value is None:
             raise DocumentError("a run has no results, so that nothing was scanned", where=run.where)
         # Suppressed results count, too: a suppression may come from the author of the skill.
-        findings += [_read_result(each, levels, folder) for each in results.elements()]
+        findings += [_read_result(each, rules, levels, folder) for each in results.elements()]
     if len(findings) > MAX_RESULTS:
         raise DocumentError(f"more than {MAX_RESULTS} results", where=file)
     return tuple(findings)
 
 
-def _read_result(node: JsonNode, levels: Mapping[str, str], folder: str) -> ScannerFinding:
+def _read_result(node: JsonNode, rules: Sequence[Any], levels: Mapping[str, str], folder: str) -> ScannerFinding:
     result = node.value if isinstance(node.value, dict) else node.raise_expected("an object")
-    rule = _text(result, "ruleId") or _text(result, "rule", "id") or "unnamed"
-    level = _text(result, "level") or levels.get(rule, DEFAULT_LEVEL)
+    rule = _text(result, "ruleId") or _text(result, "rule", "id") or _text(_find_rule(result, rules), "id") or "unnamed"
+    # 3.27.10: `none` by default for a result that is not a failure.
+    is_failure = _text(result, "kind") in {"", "fail"}
+    level = _text(result, "level") or (levels.get(rule, DEFAULT_LEVEL) if is_failure else "none")
     place: Any = (result.get("locations") or [{}])[0] if isinstance(result.get("locations"), list) else {}
     uri = _text(place, "physicalLocation", "artifactLocation", "uri")
     line = _member(place, "physicalLocation", "region", "startLine")
@@ -65,11 +68,21 @@ def _read_result(node: JsonNode, levels: Mapping[str, str], folder: str) -> Scan
     )
 
 
-def _default_levels(run: JsonNode) -> dict[str, str]:
-    """Return the levels that the rules of a run declare for results without one."""
-    rules = _member(run.value, "tool", "driver", "rules")
-    listed = [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
-    return {_text(rule, "id"): _text(rule, "defaultConfiguration", "level") or DEFAULT_LEVEL for rule in listed}
+def _list_rules(run: JsonNode) -> list[Any]:
+    """Return the rules that a run declares, those of its extensions last."""
+    extensions = _member(run.value, "tool", "extensions")
+    components = [_member(run.value, "tool", "driver"), *(extensions if isinstance(extensions, list) else [])]
+    lists = [_member(component, "rules") for component in components]
+    return [rule for rules in lists if isinstance(rules, list) for rule in rules]
+
+
+def _find_rule(result: Mapping[str, Any], rules: Sequence[Any]) -> Any:
+    """Return the rule of a result that names it by its index only (3.27.6), unless it is one of an extension."""
+    if _member(result, "rule", "toolComponent") is not None:
+        return None
+    indexes = [_member(result, "ruleIndex"), _member(result, "rule", "index")]
+    index = next((each for each in indexes if isinstance(each, int)), -1)
+    return rules[index] if 0 <= index < len(rules) else None
 
 
 def _relative(uri: str, folder: str) -> str:
