@@ -140,6 +140,13 @@ def test_a_response_over_the_limit_is_not_read(project: Sandbox, server: GitServ
     ]
 
 
+def test_a_limit_that_no_variable_raises_has_no_hint(project: Sandbox, server: GitServer) -> None:
+    url = f"{server.address}/reviews.json"
+    server.publish("/reviews.json", b" " * 5_000_001)
+    result = project.run("review", "--import", url)
+    assert (result.code, result.error_output) == (1, f"error: {url} sends more than 5000000 bytes\n")
+
+
 def test_an_unexpected_encoding_is_refused(project: Sandbox, server: GitServer) -> None:
     server.publish("/odd.tgz", Response(200, {"Content-Encoding": "gzip"}, DATA))
     url = f"{server.address}/odd.tgz"

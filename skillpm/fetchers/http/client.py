@@ -237,14 +237,17 @@ class HttpClient:
         for chunk in response.iter_raw(CHUNK_SIZE):
             body += chunk
             if len(body) > limit:
-                raise ResponseTooLarge(url, limit)
+                raise self._too_large_error(url, limit)
             if self.stop_event.is_set():
                 raise FetchError("interrupted")
             self.reporter.update_task(task, "receiving", len(body), total)
         data = _decompress(bytes(body), url, limit) if body and encoding == "gzip" else bytes(body)
         if len(data) > limit:
-            raise ResponseTooLarge(url, limit)
+            raise self._too_large_error(url, limit)
         return data
+
+    def _too_large_error(self, url: str, limit: int) -> ResponseTooLarge:
+        return ResponseTooLarge(url, limit, is_download_limit=limit == self.settings.limits.download)
 
 
 def _decompress(body: bytes, url: str, limit: int) -> bytes:

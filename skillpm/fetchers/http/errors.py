@@ -21,12 +21,11 @@ INVALID_LOCATION = "Invalid URL in location header"
 
 
 class ResponseTooLarge(FetchError):
-    """A response over the size limit."""
+    """A response over the size limit, which the user can raise if it is that of downloads."""
 
-    def __init__(self, url: str, limit: int) -> None:
-        super().__init__(
-            f"{sanitize(url)} sends more than {limit} bytes", hint="if you trust it, raise SKILLPM_MAX_DOWNLOAD"
-        )
+    def __init__(self, url: str, limit: int, *, is_download_limit: bool) -> None:
+        hint = "if you trust it, raise SKILLPM_MAX_DOWNLOAD" if is_download_limit else ""
+        super().__init__(f"{sanitize(url)} sends more than {limit} bytes", hint=hint)
 
 
 class AuthenticationError(FetchError):
