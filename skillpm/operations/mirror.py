@@ -9,7 +9,15 @@ from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import DigestMismatch, DocumentError, NotFoundError, OfflineError, RefusedError, UsageError
+from skillpm.errors import (
+    DigestMismatch,
+    DocumentError,
+    NotFoundError,
+    OfflineError,
+    RefusedError,
+    SkillpmError,
+    UsageError,
+)
 from skillpm.fetchers.base import is_proved
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.mirrors.layout import MirrorAddress, is_mirrored, read_mirror_address
@@ -179,7 +187,11 @@ def _find_present(context: Context, address: MirrorAddress, wanted: Mapping[str,
         return data is not None
 
     keys = {SkillName(key): address.location for key in wanted}
-    return {key for key, intact in run_parallel(keys, is_intact, reader.interrupt).items() if intact}
+    try:
+        return {key for key, intact in run_parallel(keys, is_intact, reader.interrupt).items() if intact}
+    except SkillpmError as error:
+        error.skills = tuple(sorted({wanted[key].name for key in error.skills if key in wanted}))
+        raise
 
 
 def _pack(context: Context, new: Mapping[str, _Locked]) -> Iterator[tuple[str, bytes]]:

@@ -157,3 +157,13 @@ def test_other_members_of_a_tar_are_not_passed_on(first: Machine, tmp_path: Path
     first.run("mirror", "skills.lock", str(forged), check=True)
 
     assert forged.read_bytes() == bundle.read_bytes()
+
+
+def test_an_unreachable_registry_is_an_error_of_the_skills_by_name(first: Machine) -> None:
+    with OciRegistry() as gone:
+        address = f"oci://{gone.host}/acme/mirror"
+
+    result = first.run("mirror", "skills.lock", address)
+
+    assert result.code == 1
+    assert result.error_output.splitlines()[1] == "  skills: archive, indexed, of-git, of-oci"
