@@ -15,9 +15,9 @@ from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
 from skillpm.operations.context.scope_fetchers import check_index
-from skillpm.operations.oci.page import write_oci_page
 from skillpm.operations.publish.index_build import BuildOptions, build_index
 from skillpm.operations.publish.index_folder import open_index_writer
+from skillpm.operations.publish.oci_page import write_oci_page
 from skillpm.operations.publish.signing import load_signing_key
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR

@@ -24,6 +24,7 @@ from skillpm.fetchers.git.errors import MissingRef
 from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_pool import RepositoryPool
+from skillpm.fetchers.git.signatures import verify_signature
 from skillpm.fetchers.git.skill_finder import (
     UNREADABLE_SKILL,
     SkillLocation,
@@ -40,7 +41,6 @@ from skillpm.fetchers.git.transfer.refs import resolve_browser_path, resolve_com
 from skillpm.fetchers.git.tree_proof import prove_trees, read_tree_id
 from skillpm.fetchers.git.tree_walk import read_entries
 from skillpm.fetchers.metadata import read_metadata
-from skillpm.fetchers.signatures.git_signatures import verify_signature
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, summarize_pin
 from skillpm.requirements.source import GitSource

@@ -1,1 +1,0 @@
-"""Signatures outside the content of a skill: in git, and in an OCI registry."""

@@ -1,1 +1,0 @@
-"""Commands on skills in OCI registries other than installing them."""
