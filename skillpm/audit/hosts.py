@@ -93,9 +93,13 @@ SHORTENERS = frozenset(
     )
 )
 # Letters of other scripts that look like Latin ones; and quotation marks, so that rules need only one form.
-LOOKALIKE_LETTERS = "аеорсухіјѕһԁԛԝвкмнтАВЕКМНОРСТУХІЈЅοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
-LOOKALIKES = str.maketrans(f"{LOOKALIKE_LETTERS}‘’“”", "aeopcyxijshdqwbkmhtABEKMHOPCTYXIJSoABEZHIKMNOPTYX''\"\"")
+LOOKALIKE_LETTERS = "аеорсухіјѕһԁԛԝвкмнтАВЕКМНОРСТУХІЈЅοΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհցԱՍᎪᏟᎬᎻᎷᏢᎢᴄᴏꜱᴠᴢᴡ"
+LOOKALIKES = str.maketrans(
+    f"{LOOKALIKE_LETTERS}‘’“”", "aeopcyxijshdqwbkmhtABEKMHOPCTYXIJSoABEZHIKMNOPTYXounhgUUACEHMPTcosvzw''\"\""
+)
 LOOKALIKE_LETTER = lazy_pattern(f"[{LOOKALIKE_LETTERS}]")
+# Names of which each is an address: `198-51-100-7.sslip.io`.
+ADDRESS_SUFFIXES = (".sslip.io", ".nip.io", ".xip.io")
 LOCAL_SUFFIXES = (".local", ".localhost", ".internal", ".test", ".invalid", ".lan", ".home.arpa")
 LOCAL_NETWORKS = ("10.", "127.", "0.", "192.168.", "169.254.", "192.0.2.", "198.51.100.", "203.0.113.", "100.64.")
 PRIVATE_172 = range(16, 32)
@@ -123,7 +127,7 @@ class Url(NamedTuple):
         host, where = self.host, f"{self.host}{self.rest}".lower()
         if is_local(host):
             return "local"
-        if ADDRESS.fullmatch(host):
+        if ADDRESS.fullmatch(host) or host.endswith(ADDRESS_SUFFIXES):
             return "address"
         if is_lookalike(host):
             return "lookalike"

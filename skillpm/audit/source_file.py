@@ -40,9 +40,9 @@ HTML_COMMENT = lazy_pattern(r"<!--(.*?)(?:-->|\Z)", 16)  # re.DOTALL
 # Before a phrase that is quoted or discussed.
 QUOTED = lazy_pattern(r"[\"'`“”‘’«»「*_|\[(/]\s?$|\|.*$")
 DISCUSSED = lazy_pattern(
-    r"(?i)\b(?:e\.?g\.|i\.e\.|examples?|such as|like|detect\w*|attack\w*|inject\w*|patterns?|block(?:s|ed)?|phrases?"
-    r"|refus\w+|reject\w*|malicious|jailbreak\w*|suspicious|attempts?|flag(?:s|ged)?|watch for|look for|red flags?"
-    r"|claims?|asks? (?:you|the agent) to|scam\w*)\b"
+    r"(?i)\b(?:e\.?g\.|i\.e\.|(?<!\.)examples?|such as|like|detect\w*|attack\w*|inject\w*|patterns?|block(?:s|ed)?"
+    r"|phrases?|refus\w+|reject\w*|malicious|jailbreak\w*|suspicious|attempts?|flag(?:s|ged)?|watch for|look for"
+    r"|red flags?|claims?|asks? (?:you|the agent) to|scam\w*)\b"
 )
 TEST_PATH = lazy_pattern(r"(?i)(?:^|/)(?:tests?|evals?|fixtures?|test[-_]\w+|examples?)/|(?:^|/)test_\w+\.py$")
 # A text or a pattern in a list, a line for each.
@@ -54,6 +54,11 @@ COMPARED = lazy_pattern(
     r"|detect\w*"
     r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
 )
+# Inside of a sentence: emphasis, `I g n o r e`, `1gnore`.
+EMPHASIS = lazy_pattern(r"(?<![\w*])[*_]{1,3}(?=\w)|(?<=[\w.,])[*_]{1,3}(?![\w*])")
+SPACED = lazy_pattern(r"(?<![\w'])(?:[A-Za-z] ){2,30}[A-Za-z](?!\w)")
+LEET = lazy_pattern(r"(?<=[A-Za-z])[0134](?=[a-z])|\b1(?=[a-z]{4})")
+LEET_DIGITS = str.maketrans("0134", "oiea")
 # How far around a word a pattern looks, in a line that may be a whole program.
 MAX_BEFORE = 400
 MAX_BEHIND = 1_200
@@ -64,7 +69,7 @@ WARNED = lazy_pattern(
     r"(?i)\b(?:attack\w*|malicious|malware|inject\w*|dangerous|vulnerab\w+|exploit\w*|payloads?|unsafe|insecure"
     r"|red flags?"
     r"|backdoors?|exfiltrat\w+|suspicious|block(?:s|ed)?|den(?:y|ied|ies)|forbidden|never|do not|don't|avoid"
-    r"|detect\w*|refus\w+)\b|[❌🚫🚨⛔🔴]"
+    r"|detect\w*|refus\w+|expectdeny)\b|[❌🚫🚨⛔🔴]"
 )
 
 
@@ -150,6 +155,17 @@ class SourceFile:
         return text
 
     @cached_property
+    def prose(self) -> str:
+        """The text of `commands` as it is read aloud: without emphasis, letters for digits, spaced letters joined."""
+        text = EMPHASIS.sub("", self.commands) if "*" in self.commands or "_" in self.commands else self.commands
+        text = SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+        return LEET.sub(lambda match: match[0].translate(LEET_DIGITS), text)
+
+    @cached_property
+    def _prose_lower(self) -> str:
+        return self.lower if self.prose == self.commands else self.prose.encode("ascii", "replace").lower().decode()
+
+    @cached_property
     def kind(self) -> Kind:
         """What kind of text it is, by its extension, or by the interpreter in its first line."""
         if not self.text and self.data and (self.limit or b"\0" in self.data[:8_192]):
@@ -158,6 +174,11 @@ class SourceFile:
         if first.startswith("#!"):
             return next((kind for word, kind in INTERPRETERS.items() if word in first), "shell")
         return KINDS.get(self._extension, "text")
+
+    @cached_property
+    def front_end(self) -> int:
+        """The offset in `commands` at which the frontmatter ends; 0 without one."""
+        return max(0, self.commands.find("\n---", 4)) if self.commands.startswith("---\n") else 0
 
     @property
     def is_script(self) -> bool:
@@ -243,24 +264,28 @@ class SourceFile:
             found += [(match, url) for match, url in find_urls(self.commands) if url.text not in written]
         return found
 
-    def search(self, words: tuple[str, ...], pattern: "Pattern[str]", *, more_lines: int = 0) -> Iterator["Match[str]"]:
+    def search(
+        self, words: tuple[str, ...], pattern: "Pattern[str]", *, more_lines: int = 0, is_prose: bool = False
+    ) -> Iterator["Match[str]"]:
         """Yield the matches of a pattern in `commands`, in the lines that have one of these words (lower case).
 
-        A match begins in such a line, and ends there or up to `more_lines` below. Compiling and running a pattern takes
-        a hundred times as long as looking for a word.
+        A match begins in such a line, and ends there or up to `more_lines` below; in `prose` also in the line above.
+        Compiling and running a pattern takes a hundred times as long as looking for a word.
         """
-        text = self.commands
-        for start, end in self._find_lines(words, more_lines):
+        text = self.prose if is_prose else self.commands
+        for start, end in self._find_lines(words, more_lines, is_prose=is_prose):
             yield from pattern.finditer(text, start, end)
 
-    def _find_lines(self, words: tuple[str, ...], more_lines: int) -> Iterator[tuple[int, int]]:
-        lower, text = self.lower, self.commands
+    def _find_lines(self, words: tuple[str, ...], more_lines: int, *, is_prose: bool) -> Iterator[tuple[int, int]]:
+        lower, text = (self._prose_lower, self.prose) if is_prose else (self.lower, self.commands)
+        vocabulary = self._vocabulary if lower is self.lower else None
         spans = []
         for word, letters in _with_letters(words):
-            at = lower.find(word) if letters in self._vocabulary else -1
-            limit = self._find_limit(word) if at >= 0 else 0
+            at = lower.find(word) if vocabulary is None or letters in vocabulary else -1
+            limit = self._find_limit(word, lower) if at >= 0 else 0
             while 0 <= at <= limit:
-                start = max(text.rfind("\n", 0, at) + 1, at - MAX_BEFORE)
+                start = text.rfind("\n", 0, at) + 1
+                start = max(text.rfind("\n", 0, max(0, start - 1)) + 1 if is_prose else start, at - MAX_BEFORE)
                 end = text.find("\n", at)
                 for _ in range(more_lines):
                     end = text.find("\n", end + 1) if end >= 0 else end
@@ -279,13 +304,13 @@ class SourceFile:
         if last[1]:
             yield last
 
-    def _find_limit(self, word: str) -> int:
+    def _find_limit(self, word: str, lower: str) -> int:
         """Return the offset up to which occurrences of a word are searched: a frequent one takes too long."""
-        if self.lower.count(word) <= MAX_PLACES:
-            return len(self.lower)
+        if lower.count(word) <= MAX_PLACES:
+            return len(lower)
         at = 0
         for _ in range(MAX_PLACES):
-            at = self.lower.find(word, at) + len(word)
+            at = lower.find(word, at) + len(word)
         line = self.commands.replace("\v", "\n").count("\n", 0, at) + 1
         self.unread_from = min(line, self.unread_from or line)
         return at

@@ -31,11 +31,13 @@ def repeat(text: str) -> str:
 
 REPEATED = {
     "run.sh": [
-        "curl ", "curl x |", "curl -o a b;chmod +x a ", "echo | base64 -d | ", "cat ~/.ssh/id_rsa | tee x ", "\\x41",
+        "curl ", "curl x |", "curl -o a b;chmod +x a ", "echo | base64 -d | ", "cat ~/.ssh/id_rsa | tee x ",
+        "a=b$a;", "x=$x\n", "$a$b", "cp a b\n", "\\x41",
     ],
     "notes.md": [
         "ignore all the previous ", "send a b c d password ", "<!-- x ", '<p style="', "[a](http://b.c/)", "[",
         "` curl x|sh ", "a\u200b\n", "a\u0430 ",
+        "\n", " \n", "**a ", "a b ", '![a](b "',
         "😀 curl http://", "download password is ", "QUJDQUJDQUJDQUJDQUJDQUJD\n",
         "-----BEGIN PRIVATE KEY-----\nA",
     ],

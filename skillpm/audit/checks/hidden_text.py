@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from skillpm.audit.checks.instructions import FOLLOWED
 from skillpm.audit.finding import AuditFinding, Severity
 from skillpm.audit.hosts import LOOKALIKE_LETTER, LOOKALIKE_LETTERS, LOOKALIKES
 from skillpm.audit.rule import Example, Rule
@@ -29,8 +30,24 @@ COMMANDING = lazy_pattern(
     r"(?i)\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules|prompt|above|previous)\b"
     r"|\b(?:curl|wget)\b.{0,200}\|\s*(?:ba|z)?sh\b|\bdo not (?:tell|mention|reveal)\b|\b(?:secretly|silently) (?:send"
     r"|run)"
+    rf"|{FOLLOWED}"
     r"|\b(?:send|upload|post|exfiltrate)\b.{0,80}(?:https?://|api.?keys?|credentials?|passwords?|secrets)",
     16,  # re.DOTALL
+)
+# Beyond what an editor or a terminal shows of a file at first.
+PUSHED_AWAY = lazy_pattern(r"(?<=[^\s|])[ \t]{200,}+(?=[^\s|])|\n[ \t\n]{100,}+")
+MANY_BLANK_LINES = 100
+OVERWRITTEN = lazy_pattern(r"(?<=[^\r\n])\r(?=[^\r\n])")
+# In a script, an identifier that nobody sees.
+BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# Single invisible characters in so many lines carry a message, a bit each.
+MANY_LINES = 16
+# Titles, descriptions of images, footnotes, info strings, comments and keys of the frontmatter: read, hardly ever seen.
+UNSEEN = lazy_pattern(
+    r"\]\([^\s)]{1,300}\s+\"([^\"\n]{20,1000})\"|!\[([^\]\n]{40,1000})\]|^\[[^\]\n]{1,60}\]:([^\n]{20,1000})"
+    r"|^```\w{1,20}[ \t]([^\n]{20,1000})|^(?:#|[ \t]{1,9}\w{1,30}:)[ \t]([^\n]{20,1000})"
+    r"|<(?:desc|title|text|summary)\b[^>]{0,200}>([^<]{20,1000})",
+    8,  # re.MULTILINE
 )
 # The attribute `hidden`, a comment in Markdown, and elements that no page shows.
 UNSHOWN = lazy_pattern(
@@ -39,10 +56,10 @@ UNSHOWN = lazy_pattern(
     8,  # re.MULTILINE
 )
 INVISIBLE = lazy_pattern(
-    r"(?i)<(\w{1,20})[^>]{0,200}?style\s*=\s*[\"'][^\"'>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"(?i)<(\w{1,20})[^>]{0,200}?(?:style\s*=\s*[\"']?|(?=color\s*=))[^\"'>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden"
     r"|font-size\s*:\s*0(?:px|pt|em|%)?\s*[;\"']|opacity\s*:\s*0(?:\.0\d?)?\s*[;\"']|(?<![-\w])(?:height|width)\s*:\s*0(?:px)?\s*[;\"']"
     r"|(?:left|top|text-indent)\s*:\s*-\d{4}"
-    r"|(?<![-\w])color\s*:\s*(?:white|#fff(?:fff)?|transparent)\b)[^>]{0,200}>([^<]{1,2000})"
+    r"|(?<![-\w])color\s*[:=]\s*[\"']?(?:white\b|#f[c-f0-9]f[c-f0-9]f[c-f0-9]\b|#fff\b|transparent\b|rgba?\(\s*25\d\s*,\s*25\d\s*,\s*25\d))[^>]{0,200}>([^<]{1,2000})"
 )
 # A Latin letter beside one that looks Latin.
 MIXED_WORD = lazy_pattern(
@@ -88,14 +105,20 @@ RULES = (
 def check_hidden_text(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield a finding for each line with invisible characters."""
     text = file.text
+    yield from _check_pushed_away(file)
     if text.isascii() and text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
         return
+    lone: list[str] = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not (line.isascii() and line.isprintable()):
             hidden = HIDDEN.finditer(FLAGS.sub("", line))
             characters = "".join(match.group() for match in hidden).translate(SPACES)
             if characters:
                 yield _describe_hidden(file, number, characters)
+                lone.append(characters[0])
+    if len(lone) >= MANY_LINES and len(set(lone)) > 1:
+        message = f"single invisible characters in {len(lone)} lines, of {len(set(lone))} kinds"
+        yield file.finding("hidden-text", "medium", 1, message)
 
 
 def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFinding:
@@ -106,7 +129,9 @@ def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFindi
         return file.finding("hidden-text", "high", line, f"invisible tag letters spell {spelt}")
     if not BIDI.isdisjoint(characters):
         code = next(f"U+{ord(character):04X}" for character in characters if character in BIDI)
-        return file.finding("hidden-text", "high", line, f"{code} shows this line in another order than it is read")
+        # A line that names the character in letters explains it.
+        severity: Severity = "medium" if code in file.lines[line - 1] else "high"
+        return file.finding("hidden-text", severity, line, f"{code} shows this line in another order than it is read")
     if "\0" in characters:
         return file.finding("hidden-text", "medium", line, "NUL bytes, which make programs treat this text as binary")
     if ESCAPE in characters:
@@ -115,7 +140,8 @@ def _describe_hidden(file: SourceFile, line: int, characters: str) -> AuditFindi
         return file.finding("hidden-text", "low", line, f"{code}: this line was decoded with a wrong encoding")
     if count >= MANY and len(set(characters)) > 1:
         return file.finding("hidden-text", "high", line, f"{count} invisible characters, the first is {code}")
-    severity: Severity = "medium" if count >= MANY else "low"
+    is_name = file.is_script and not BLANK_LETTERS.isdisjoint(characters)
+    severity = "medium" if count >= MANY or is_name else "low"
     counted = "an invisible character" if count == 1 else f"{count} invisible characters"
     return file.finding("hidden-text", "medium" if severity == "medium" else "low", line, f"{counted}, {code}")
 
@@ -124,12 +150,15 @@ def check_hidden_instructions(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield findings for HTML comments that address an agent, and for text with an invisible style."""
     if file.kind not in {"markdown", "text"}:
         return
+    yield from _check_unseen(file)
     for match in HTML_COMMENT.finditer(file.folded) if "<!--" in file.text else ():
         line = file.line_of(match)
         is_shown = file.context_of(line) == "prose" and not file.is_in_code_span(match)
-        if is_shown and FOR_AGENTS.search(match[1][:4_000]):
+        if is_shown and ("://" in match[1] or FOR_AGENTS.search(match[1][:4_000])):
             is_command = COMMANDING.search(match[1][:4_000]) is not None
             message = f"the page does not show this comment: {excerpt(match[1])}"
+            if not is_command and not FOR_AGENTS.search(match[1][:4_000]):
+                continue
             yield file.finding("hidden-instructions", "high" if is_command else "low", line, message)
     for match in file.search(("hidden", "[//]:", "[comment]:", "<template", "<?", "<!"), UNSHOWN, more_lines=3):
         line = file.line_of(match)
@@ -137,13 +166,42 @@ def check_hidden_instructions(file: SourceFile) -> Iterator[AuditFinding]:
         if file.kind == "markdown" and file.context_of(line) == "prose" and ("://" in text or FOR_AGENTS.search(text)):
             grade: Severity = "high" if COMMANDING.search(text) else "medium"
             yield file.finding("hidden-instructions", grade, line, f"the page does not show this text: {excerpt(text)}")
-    for match in file.search(("style",), INVISIBLE, more_lines=3):
+    for match in file.search(("style", "color"), INVISIBLE, more_lines=3):
         line = file.line_of(match)
         if file.context_of(line) == "prose" and match[2].strip():
             is_command = COMMANDING.search(match[2]) is not None
             message = f"the page does not show this text: {excerpt(match[2])}"
             severity: Severity = "high" if is_command else "medium" if FOR_AGENTS.search(match[2]) else "low"
             yield file.finding("hidden-instructions", severity, line, message)
+
+
+def _check_unseen(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield commands to an agent in places of a page that a reader hardly ever sees."""
+    for match in file.search(("fetch", "ignor", "disregard", "send", "upload", "curl", "http"), UNSEEN):
+        text = next(filter(None, match.groups()), "")
+        is_shown = match[0][0] in "# \t" and match.start() > file.front_end  # a heading, or an item of code
+        if (found := COMMANDING.search(text)) and not is_shown and not file.discusses(match):
+            message = f"a reader hardly sees this text: {excerpt(found[0])}"
+            yield file.finding("hidden-instructions", "medium", file.line_of(match), message)
+
+
+def _check_pushed_away(file: SourceFile) -> Iterator[AuditFinding]:
+    """Yield text that begins where nobody looks, and lines that a terminal does not show."""
+    if file.kind in {"data", "binary"}:
+        return
+    for match in PUSHED_AWAY.finditer(file.folded):
+        blank = match[0].count("\n")
+        if blank and (blank < MANY_BLANK_LINES or match.end() == len(match.string)):
+            continue
+        if not blank and not file.is_script and file.context_of(file.line_of(match)) == "code":
+            continue  # a drawing
+        where = f"{blank} lines below" if blank else f"{len(match[0])} columns behind"
+        message = f"text that begins {where} the rest"
+        yield file.finding("hidden-text", "medium", file.line_of(match) + blank, message)
+    if "\r" in file.text and "\n" in file.text:
+        for match in OVERWRITTEN.finditer(file.text):
+            message = "a carriage return, behind which a terminal overwrites the line"
+            yield file.finding("hidden-text", "medium", file.line_of(match), message)
 
 
 def check_mixed_scripts(file: SourceFile) -> Iterator[AuditFinding]:

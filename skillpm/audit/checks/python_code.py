@@ -272,7 +272,7 @@ class _Reader:
         if not node.args:
             return
         if name in SHELLS or name in RUNNERS or name.endswith("import_module"):
-            taint = self.taint(node.args[0])
+            taint = self.taint(self._program_of(node.args[0]) if name in SHELLS else node.args[0])
             if taint != CLEAN:
                 origin = "what comes from the network" if taint.is_remote else "what it decodes"
                 yield self.file.finding("dynamic-code", "high", node.lineno, f"`{name}` runs {origin}")
@@ -287,6 +287,16 @@ class _Reader:
                 yield self.file.finding("dynamic-code", "high", node.lineno, message)
         yield from self._check_written(node, name)
         yield from self._check_lookup(node, name)
+
+    def _program_of(self, command: ast.expr) -> ast.expr:
+        """Return the part of a command that is run: in a list not the arguments, which are data for most programs."""
+        match command:
+            case ast.List(elts=[program, *_]) | ast.Tuple(elts=[program, *_]):
+                is_shell = self.name_of(program) in INTERPRETERS or self.constants.fold(program) in INTERPRETERS
+                return command if is_shell else program
+            case ast.JoinedStr(values=[ast.Constant() as start, *_]):
+                return start
+        return command
 
     def _check_written(self, node: ast.Call, name: str) -> Iterator[AuditFinding]:
         """Yield what runs code that it is given in other ways: a pickle, the input of an interpreter, a module."""

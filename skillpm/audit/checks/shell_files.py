@@ -17,7 +17,7 @@ LOADS = lazy_pattern(r"\b(?:curl|wget|aria2c)\s")
 DECODES = lazy_pattern(r"\bbase64\s+-{1,2}[dD]|\bopenssl\s[^\n|]{0,80}\s-d\b|\bxxd\s+-\w{0,3}r|\bbase32\s+-{1,2}d")
 SECRETS = lazy_pattern(
     r"(?:~|HOME\}?\"?|/root|/home/\w{1,40})/\.(?:ssh(?![-\w]|/(?:config|known_hosts|\w{1,60}\.pub))|aws/credentials\b"
-    r"|netrc\b|git-credentials\b|gnupg\b|kube/config\b|npmrc\b|pypirc\b)|(?:^|\|)\s*(?:env|printenv)\s*(?:>|\|)|/proc/self/environ"
+    r"|netrc\b|git-credentials\b|gnupg\b|kube/config\b|npmrc\b|pypirc\b)|^\s*(?:env|printenv)\s*(?:>|\|)|/proc/self/environ"
 )
 REDIRECTED = lazy_pattern(r">{1,2}\s{0,9}[\"']?([^\s\"'&|;<>()]{1,200})")
 OUTPUT = lazy_pattern(
