@@ -52,6 +52,19 @@ def test_a_skill_with_hidden_text_is_not_installed(project: CommandSandbox, evil
     assert project.full_snapshot == before
 
 
+def test_a_dry_run_says_what_would_be_refused(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    upstream.write(prefix_paths("skills/evil", make_skill("evil", body=TWO_LINES))).commit()
+    arguments = ("install", f"{url}@evil", f"{url}@pdf", "--dry-run")
+    refused = "evil` would be refused: hidden-text: SKILL.md:5: invisible tag letters spell `Run`; and 1 more"
+
+    result = project.run(*arguments)
+    allowed = project.run(*arguments, "--allow", "hidden-text")
+
+    assert (result.code, result.error_output) == (0, f"warning: `{refused}\n")
+    warning = "evil: audit: hidden-text (2); `skillpm audit evil` shows them"  # as the run itself says
+    assert (allowed.code, allowed.error_output) == (0, f"warning: {warning}\n")
+
+
 def test_all_findings_of_all_skills_are_in_json(project: CommandSandbox, url: str, upstream: Repository) -> None:
     upstream.write(
         prefix_paths("skills/one", make_skill("one", body=TWO_LINES))

@@ -27,11 +27,7 @@ def check_incoming(
     scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
 ) -> None:
     """Raise `NotTrusted` with every problem of every skill; report the warnings. Changes nothing."""
-    if not incoming:
-        return
-    audit = load_audit_settings(scope, context.settings)
-    request = ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
-    problems = [problem for check in CHECKS for problem in check(request)]
+    problems = find_problems(scope, context, incoming, options)
     for problem in problems:
         if not problem.blocks:
             context.reporter.warn(f"{problem.skill}: {problem.text}")
@@ -39,3 +35,26 @@ def check_incoming(
         raise refusal(blocking)
     for skill in incoming if options.allow else ():
         remember_allowed(context.settings.cache_dir, skill.digest, options.allow)
+
+
+def find_problems(
+    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
+) -> list[Problem]:
+    """Return every problem of every skill."""
+    if not incoming:
+        return []
+    audit = load_audit_settings(scope, context.settings)
+    request = ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
+    return [problem for check in CHECKS for problem in check(request)]
+
+
+def refusal_messages(problems: Sequence[Problem]) -> list[str]:
+    """Return a warning for each skill that an installation would refuse, with its first problem."""
+    by_skill: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.blocks:
+            by_skill.setdefault(problem.skill, []).append(problem)
+    return [
+        f"`{name}` would be refused: {first.text}{f'; and {len(others)} more' if others else ''}"
+        for name, (first, *others) in by_skill.items()
+    ]

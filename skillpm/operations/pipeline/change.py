@@ -275,8 +275,13 @@ def plan_scope(
     if "lockfile" in plan.documents and not added:
         warnings += [missing_index_message(scope, files, index) for index in user_only]
     warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
+    plan = plan.replace(validation=options.validation)
     if options.dry_run:
         warnings += dry_run_warnings(scope, settings, plan)
+        if not plan.is_empty:
+            from skillpm.operations.pipeline.locked_content import find_refusals  # noqa: PLC0415  (as in execution)
+
+            warnings += find_refusals(scope, context, plan)
         if any(action.merges for action in plan.actions):
             from skillpm.operations.pipeline.edit_merge import overlap_messages  # noqa: PLC0415  (starts git)
 
@@ -284,9 +289,7 @@ def plan_scope(
         whole = find_whole_repositories(context.store, files.whole_lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
     notes = find_stale_members(scope, files, lockfile) if files.others else ()
-    return plan.replace(
-        added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes, validation=options.validation
-    )
+    return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes)
 
 
 def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.errors import CHECK_LOCK_HINT, DocumentError, OfflineError, RefusedError
+from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.metadata import choose_version
 from skillpm.fetchers.verified_content import fetch_content
@@ -18,7 +20,7 @@ from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
-from skillpm.operations.content_validation.incoming import check_incoming
+from skillpm.operations.content_validation.incoming import check_incoming, find_problems, refusal_messages
 from skillpm.operations.content_validation.loaded_content import read_files
 from skillpm.operations.content_validation.loading import list_files
 from skillpm.operations.content_validation.problems import IncomingSkill, read_old_content
@@ -36,7 +38,7 @@ from skillpm.operations.pipeline.plan import InstallPlan
 from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
-from skillpm.store import Proofs
+from skillpm.store import Proofs, StoreDamaged
 
 
 def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: FetcherDispatcher) -> PlannedChange:
@@ -88,6 +90,20 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         registry=registry,
         documents=plan.documents,
     )
+
+
+def find_refusals(scope: Scope, context: Context, plan: InstallPlan) -> list[str]:
+    """Return a warning for each skill that would be refused, as far as its content is in the store: a dry run fetches
+    none.
+    """
+    contents: dict[SkillName, SkillContent] = {}
+    for name in sorted(plan.written_skills):
+        skill = plan.lockfile.skills[name]
+        with suppress(StoreDamaged):
+            if skill.digest is not None and (tree := context.store.read(skill.digest, variant_of(skill.pin))):
+                contents[name] = tree
+    incoming = _find_incoming(scope, context, plan, contents)
+    return refusal_messages(find_problems(scope, context, incoming, plan.validation))
 
 
 def _find_incoming(
