@@ -94,6 +94,7 @@ OPTION_HINTS = {
     "--target": _AGENT,
     "-s": _NAME,
     "--skill": _NAME,
+    "uninstall --all": "name the skills, or the repository of which all were installed",
     "--all": "leave it out: without names, `skillpm update` and `skillpm sync` are for all skills",
     "-r": "write requirements into skills.json, then run `skillpm sync`",
     "--copy": "set SKILLPM_LINK_MODE=copy in the environment",

@@ -25,7 +25,7 @@ Row = tuple[int, str, str]
 
 
 yes_option = click.option(
-    "-y", "--yes", is_flag=True, help="Install a repository of more than 200 files without asking."
+    "-y", "--yes", is_flag=True, help="Accept a repository of more than 200 files without asking."
 )
 
 

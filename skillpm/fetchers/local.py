@@ -4,6 +4,7 @@ import os
 import shlex
 import stat
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
@@ -178,6 +179,22 @@ def _read_entry(item: os.DirEntry[str], path: str, name: str, limits: Limits) ->
     return SourceEntry(path=path, data=data, executable=bool(status.st_mode & 0o100))
 
 
+def _quote(path: str) -> str:
+    home = "~/" if path.startswith("~/") else ""  # a shell does not expand it inside quotes
+    return home + shlex.quote(sanitize(path.removeprefix(home)))
+
+
+def _find_skills_folder(folder: str) -> str:
+    """Return the first folder in a folder that contains skills; empty if there is none."""
+    with os.scandir(folder) as listing:
+        names = sorted(item.name for item in listing if item.name[:1] != "." and item.is_dir(follow_symlinks=False))
+    for name in names:
+        with suppress(OSError), os.scandir(os.path.join(folder, name)) as listing:
+            if any(os.path.isfile(os.path.join(item.path, file)) for item in listing for file in SKILL_FILES):
+                return name
+    return ""
+
+
 def _missing_skill_hint(folder: str, display_path: str = "") -> str:
     """Return what to do about a folder that is not a skill: it may be an index, or contain skills or flat files."""
     if os.path.isfile(os.path.join(folder, "index.json")) and os.path.isdir(os.path.join(folder, "skills")):
@@ -188,12 +205,12 @@ def _missing_skill_hint(folder: str, display_path: str = "") -> str:
             for item in listing
             if item.name[:1] != "." and any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
         )
+    if not names and (below := _find_skills_folder(folder)):
+        command = f"skillpm install {_quote(os.path.join(display_path or folder, below))} --all"
+        return f"its folder {sanitize(below)} contains skills; to install all of them: {command}"
     if not names and any(name.lower().endswith(".md") for name in os.listdir(folder)):
-        home = "~/" if display_path.startswith("~/") else ""  # a shell does not expand it inside quotes
-        quoted = home + shlex.quote(sanitize((display_path or folder).removeprefix(home)))
-        return (
-            f"its flat files can become skills: run `skillpm migrate {quoted} --dry-run`, then install them from there"
-        )
+        command = f"skillpm migrate {_quote(display_path or folder)} --dry-run"
+        return f"its flat files can become skills: run `{command}`, then install them from there"
     if not names:
         return "a skill is a folder that contains a SKILL.md"
     listed = list_some([os.path.join(folder, name) for name in names], 5, 200)

@@ -40,6 +40,16 @@ skillpm install ./many --all
 """)
 
 
+def test_a_clone_of_a_repository_leads_to_the_folder_of_its_skills(many: CommandSandbox) -> None:
+    many.write_files(prefix_paths("clone/skills/one", make_skill("one")))
+
+    assert many.output("install", "./clone", "--all") == expected_output("""\
+! error: ./clone has no SKILL.md
+!   hint: its folder skills contains skills; to install all of them: skillpm install ./clone/skills --all
+[1]
+""")
+
+
 def test_a_skill_is_one_skill_whatever_lies_in_it(many: CommandSandbox) -> None:
     many.write_files(prefix_paths("many", make_skill("many")))
 

@@ -90,6 +90,9 @@ def test_trust_that_is_configured_later_is_locked_by_the_next_lock(
     project.run("install", f"{url}@pdf", check=True)
     trust(project, KEY, required=required)
 
+    assert project.output("lock", "--check").startswith(
+        "! error: the lockfile is not up to date: the signer of `pdf` is not locked\n"
+    )
     project.run("lock", check=True)
 
     assert locked_signer(project) == FINGERPRINT

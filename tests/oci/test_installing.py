@@ -155,6 +155,19 @@ def test_an_update_within_the_range_and_nothing_new_costs_two_requests(registry:
     assert updated.stdout.splitlines()[0] == " ~ pdf 1.0.0 → 1.1.0"
 
 
+def test_a_newer_version_that_cannot_be_had_leads_to_the_reason(registry: OciRegistry, sandbox: Sandbox) -> None:
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf@^1", check=True)
+    publish(registry, "acme/pdf", "1.1.0", make_skill("pdf", metadata={"skill-dependencies": "base>=77"}))
+
+    outdated = sandbox.run("outdated", check=True)
+
+    command = f"skillpm install oci://{registry.host}/acme/pdf@1.1.0 --dry-run"
+    assert outdated.stdout == "skill  current  wanted  latest\npdf    1.0.0    1.0.0   1.1.0\n"
+    assert outdated.error_output == f"pdf: `{command}` explains what prevents it\n"
+    assert "requires `base` >=77, which was not found" in sandbox.run(*command.split()[1:]).error_output
+
+
 def test_a_tag_that_moved_is_reported_and_followed_only_by_an_update(registry: OciRegistry, sandbox: Sandbox) -> None:
     before = publish(registry, "acme/pdf", "1.0.0", PDF)
     sandbox.run("install", f"oci://{registry.host}/acme/pdf:1.0.0", check=True)

@@ -162,7 +162,8 @@ def _check_outdated(
                 else yank_reason or exclusion
             )
             if not reason and latest != compatible:
-                reason = find_exclusion_reason(latest, constraints.get(name, ()))
+                excluding = find_exclusion_reason(latest, constraints.get(name, ()))
+                reason = excluding or _explain_command(name, new, latest)
             row = OutdatedSkill(
                 name=name,
                 current=current,
@@ -174,6 +175,18 @@ def _check_outdated(
             )
             rows.append(row)
     return rows + _find_new_and_gone(files, updated, names)
+
+
+def _explain_command(name: SkillName, skill: LockedSkill, latest: str) -> str:
+    """Return how to learn what keeps a skill from a version that its requirement allows: usually its dependencies."""
+    match skill.pin:
+        case OciPin():
+            spec = f"oci://{skill.pin.repository}@{latest}"
+        case IndexPin():
+            spec = f"{name}@{latest}"
+        case _:
+            return ""
+    return f"`skillpm install {sanitize(spec)} --dry-run` explains what prevents it"
 
 
 def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]) -> list[OutdatedSkill]:

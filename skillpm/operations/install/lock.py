@@ -95,7 +95,7 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
     if not reasons:
         after = resolve_lockfile(scope, files, fetchers, LockPolicy())
         changed = find_changed_skills(files.whole_lockfile, after)
-        reasons = [f"the content of `{name}` has changed" for name, _, _ in changed]
+        reasons = [_describe_change(name, old, new) for name, old, new in changed]
     for message in unconfigured_index_messages(scope, files, files.whole_lockfile, context.settings):
         context.reporter.warn(message)
     if not reasons:
@@ -105,6 +105,12 @@ def check_lock(scope: Scope, context: Context) -> LockResult:
     return LockResult(
         is_changed=False, is_up_to_date=not reasons, reasons=tuple(reasons), warnings=warnings, proof=proof
     )
+
+
+def _describe_change(name: SkillName, old: LockedSkill | None, new: LockedSkill | None) -> str:
+    if old is not None and new is not None and old == new.replace(signer=old.signer):
+        return f"the signer of `{name}` {'has changed' if old.signer else 'is not locked'}"
+    return f"the content of `{name}` has changed"
 
 
 def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> None:
