@@ -50,6 +50,16 @@ def test_a_clone_of_a_repository_leads_to_the_folder_of_its_skills(many: Command
 """)
 
 
+def test_the_skills_of_a_folder_are_listed_by_a_dry_run(many: CommandSandbox) -> None:
+    refused = many.run("install", "./many", "--list")
+
+    assert refused.error_output == (
+        "error: `./many` is not a repository, a registry, a site or a package, so there is nothing to list\n"
+        "  hint: `skillpm install ./many --all --dry-run` shows its skills\n"
+    )
+    assert "one" in many.run("install", "./many", "--all", "--dry-run", check=True).stdout
+
+
 def test_a_skill_is_one_skill_whatever_lies_in_it(many: CommandSandbox) -> None:
     many.write_files(prefix_paths("many", make_skill("many")))
 

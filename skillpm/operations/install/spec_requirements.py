@@ -59,8 +59,10 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
             if listed is None:
                 raise _not_found_error(spec, specifier.source.url)
         else:
+            is_folder = isinstance(specifier.source, PathSource)
             raise UsageError(
-                f"`{sanitize(spec)}` is not a repository, a registry, a site or a package, so there is nothing to list"
+                f"`{sanitize(spec)}` is not a repository, a registry, a site or a package, so there is nothing to list",
+                hint=f"`skillpm install {sanitize(spec)} --all --dry-run` shows its skills" if is_folder else "",
             )
     return skills
 
