@@ -18,7 +18,9 @@ OFFLINE = lazy_pattern(
     r"(?: any)?)\s+(?:external\s+|outgoing\s+)?"
     r"(?:network|internet|requests?|data (?:anywhere|out|to))|\b(?:works?|runs?|fully|entirely|completely|100%) "
     r"(?:offline|locally)\b|\boffline[- ]only\b|\blocal[- ]only\b"
-    r"|\bno data (?:ever )?leaves\b|\bnothing leaves\b"
+    r"|\bno data (?:ever )?leaves\b|\bnothing (?:leaves|is (?:uploaded|sent))\b"
+    r"|\bstays? on (?:your|this|the) (?:machine|computer|device)\b"
+    r"|\bair-?gapped\b|\bwithout a connection\b"
 )
 READ_ONLY = lazy_pattern(
     r"(?i)\bread[- ]only\b|\b(?:never|does(?:n't| not)) (?:writes?|modif(?:y|ies)|changes?|edits?|deletes?)\b"
@@ -27,14 +29,28 @@ READ_ONLY = lazy_pattern(
 WRITES = lazy_pattern(
     r"\bos\.(?:remove|unlink|rmdir)\(|\bshutil\.(?:rmtree|move)\(|\.unlink\(|\bfs\.(?:unlink|rm|rmdir)(?:Sync)?\("
     r"|^\s*(?:sudo\s+)?rm\s+-"
-    r"|\bgit\s+(?:push|commit|reset\s+--hard)\b|\bsed\s+-i\b",
+    r"|\bgit[\"',\s]{1,5}clean\b|\bgit\s+(?:push|commit|reset\s+--hard)\b|\bsed\s+-i\b",
     8,  # re.MULTILINE
 )
+# Settings and files whose commands run without anybody asking for them, each with the words that it must have.
+AUTOMATIC = (
+    (lazy_pattern(r"(?:^|/)\.vscode/tasks\.json$"), lazy_pattern(r"\"folderOpen\"")),
+    (
+        lazy_pattern(r"(?:^|/)devcontainer\.json$"),
+        lazy_pattern(r"\"(?:postCreate|postStart|postAttach|initialize|onCreate)Command\""),
+    ),
+    (lazy_pattern(r"(?:^|/)\.claude/settings(?:\.local)?\.json$"), lazy_pattern(r"\"(?:statusLine|apiKeyHelper)\"")),
+    (lazy_pattern(r"(?:^|/)(?:\.envrc|\.husky/[\w-]{1,40}|(?:site|user)customize\.py)$"), lazy_pattern(r"\S")),
+    (lazy_pattern(r"\.pth$"), lazy_pattern(r"(?m)^import\s")),
+    (lazy_pattern(r"(?:^|/)package\.json$"), lazy_pattern(r"\"(?:pre|post)install\"\s*:")),
+)
+MCP_ADD = lazy_pattern(r"\b(?:claude|codex|gemini)\s+mcp\s+add\s[^\n`]{1,200}|(?m:^)\[mcp_servers\.[^\]\n]{1,60}\]")
 GREEDY = lazy_pattern(
     r"(?i)\b(?:always|must(?: be)?) (?:use|load|invoke|activate|call|used|loaded|run)\b[^.\n]{0,60}\b(?:every|any|all"
     r"|each)\s+(?:\w+\s+)?(?:task|request|message|question|conversation|prompt|user|time|session)s?\b"
     r"|\b(?:use|activate|load|invoke) (?:this(?: skill)? )?(?:for|on|in|with|before) (?:every|all|each|any) (?:\w+ )?"
     r"(?:task|request|message|question|conversation|prompt)s?\b"
+    r"|\bfor anything the user\b|\bwhatever the user (?:wants|asks|says)\b|\bfor every single\b"
     r"|\b(?:instead of|takes? precedence over|overrides?|supersedes?|before) (?:all|any|every) other skills?\b"
 )
 # If only a shell, or a program that starts one, is allowed, then any command is.
@@ -158,6 +174,7 @@ def check_claims(tree: FileTree, files: Sequence[SourceFile]) -> Iterator[AuditF
         yield _locate(files, hook.partition(": ")[2] or hook).finding(
             "hook", "medium", _line(files, hook.partition(": ")[2]), f"hosts run {excerpt(hook)}"
         )
+    yield from _check_automatic(files)
     for server in found.mcp_servers:
         name = server.partition(":")[0]
         yield _locate(files, name, (".json", ".md")).finding(
@@ -182,6 +199,17 @@ def check_claims(tree: FileTree, files: Sequence[SourceFile]) -> Iterator[AuditF
             yield skill_file.finding("undeclared-tool", "low", tools_line, message)
     yield from _check_hosts(files, skill_file.lower)
     yield from _check_description(skill_file, files)
+
+
+def _check_automatic(files: Sequence[SourceFile]) -> Iterator[AuditFinding]:
+    """Yield the files that hosts, editors and tools run, and the commands that add a server to a host."""
+    for file in files:
+        for path, words in AUTOMATIC:
+            if path.search(file.file_path) and (match := words.search(file.text)):
+                message = "hosts, editors or tools run commands of this file automatically"
+                yield file.finding("hook", "medium", file.line_of(match), message)
+        for match in file.search(("mcp",), MCP_ADD):
+            yield file.finding("mcp-server", "low", file.line_of(match), f"hosts start {excerpt(match[0])}")
 
 
 def _check_description(skill_file: SourceFile, files: Sequence[SourceFile]) -> Iterator[AuditFinding]:

@@ -24,6 +24,9 @@ MAGIC = (
     (b"FasdUAS", "a compiled AppleScript"),
     (b"L\0\0\0\x01\x14\x02\0", "a shortcut of Windows"),
     (b"!<arch>\n", "a library"),
+    (b"\xcb\r\r\n\0\0\0\0", "bytecode of Python"),
+    (b"\xa7\r\r\n\0\0\0\0", "bytecode of Python"),
+    (b"\x6f\r\r\n\0\0\0\0", "bytecode of Python"),
 )
 ARCHIVES = (
     (b"PK\x03\x04", "a zip"),
@@ -69,6 +72,19 @@ PICKLE_MAGIC = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
 SCRIPT_STARTS = (b"#!/", b"#! /", b"<?php", b"<script", b"MSCF")
 MIN_PROGRAM_SIZE = 64
 ENCRYPTED_FLAG = 1
+
+# A name that ends like a document and is a script.
+TWO_EXTENSIONS = lazy_pattern(
+    r"(?i)\.(?:pdf|docx?|xlsx?|pptx?|png|jpe?g|gif)\.(?:sh|py|js|vbs|bat|cmd|ps1|exe|scr|command)$"
+)
+# What a drawing or a document runs when it is opened.
+ACTIVE_DRAWING = lazy_pattern(rb"(?i)<svg\b[^>]{0,500}\son(?:load|error|click)\s*=")
+ACTIVE_DOCUMENT = lazy_pattern(rb"/OpenAction\b[^\0]{0,200}?/(?:JavaScript|Launch)\b")
+# What hosts load as instructions, besides a SKILL.md.
+INSTRUCTION_FILES = lazy_pattern(
+    r"(?i)(?:^|/)(?:(?:claude|agents|gemini)\.md|\.cursorrules|\.cursor/rules/[^/]+\.mdc|\.claude/(?:commands|agents)/[^/]+\.md"
+    r"|\.github/copilot-instructions\.md)$"
+)
 
 RULES = (
     Rule(
@@ -123,8 +139,9 @@ RULES = (
     Rule(
         id="nested-skill",
         severity="low",
-        title="Another skill inside",
-        reason="Some hosts find a SKILL.md at any depth, and list it in addition to the skill that you chose.",
+        title="Another skill, or other instructions, inside",
+        reason="Some hosts find a SKILL.md at any depth, and list it in addition to the skill that you chose. Hosts "
+        "also load files like CLAUDE.md, AGENTS.md and rules of editors from the folders in which they work.",
         remedy="Publish it as a separate skill, and declare it as a dependency.",
         bad=Example(text="---\nname: inner\ndescription: Another one.\n---\n", path="extras/inner/SKILL.md"),
         good=Example(text="---\nname: outer\ndescription: The only one.\n---\n", path="SKILL.md"),
@@ -137,6 +154,10 @@ def check_file(file: SourceFile) -> Iterator[AuditFinding]:
     name, data = file.file_path.lower(), file.data
     if "/" in name and file.file_path.rpartition("/")[2] in SKILL_FILES:
         yield file.finding("nested-skill", "low", 1, "another skill, which some hosts list as well")
+    elif "/" in name and name.endswith("/skill.md"):
+        yield file.finding("nested-skill", "low", 1, "another skill, for hosts that ignore the case of its name")
+    if INSTRUCTION_FILES.search(file.file_path):
+        yield file.finding("nested-skill", "low", 1, "instructions that hosts load by themselves")
     yield from _check_content(file, name)
     program = find_program(data)
     archive = next((label for magic, label in ARCHIVES if data.startswith(magic)), "")
@@ -187,6 +208,18 @@ def _check_content(file: SourceFile, name: str) -> Iterator[AuditFinding]:
         for match in YAML_OBJECT.finditer(file.text):
             message = "YAML that calls Python when it is loaded"
             yield file.finding("pickle", "medium", file.line_of(match), message)
+    if TWO_EXTENSIONS.search(name):
+        yield file.finding("disguised-file", "medium", 1, "a script whose name begins like that of a document")
+    if (name.endswith(".svg") and ACTIVE_DRAWING.search(data)) or (
+        data.startswith(b"%PDF") and ACTIVE_DOCUMENT.search(data)
+    ):
+        yield file.finding("disguised-file", "medium", 1, "runs code when it is opened")
+    if name.endswith(INNOCENT) and TEXT_PICKLE.match(data):
+        yield file.finding("pickle", "medium", 1, "a pickle, which runs code when it is loaded")
+    elif data.startswith(b"PK") and b"/data.pkl" in data[:4_096] and not name.endswith(PICKLES):
+        yield file.finding("pickle", "medium", 1, "a model with a pickle, which runs code when it is loaded")
+    elif data.startswith(b"\x93NUMPY") and b"'|O'" in data[:256]:
+        yield file.finding("pickle", "medium", 1, "an array with a pickle, which runs code when it is loaded")
     if name.endswith(PICTURES) and b"PK\3\4" in data and b"PK\5\6" in data[-65_557:]:
         yield file.finding("disguised-file", "high", 1, "a zip archive behind a picture")
     elif name.endswith(PICTURES) and is_script_text(data):
