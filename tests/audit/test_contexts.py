@@ -43,6 +43,11 @@ def test_a_pipe_to_a_shell_is_as_grave_as_its_host(text: str, severity: str) -> 
     assert find(text) == {("pipe-to-shell", severity)}
 
 
+def test_what_fails_silently_and_arguments_of_a_program_are_no_findings() -> None:
+    assert find("**Upload fails silently**: check the size.") == set()
+    assert find('cmd = ["tool", requests.get(url).text]\nsubprocess.run(cmd)\n', "run.py") == set()
+
+
 def test_data_in_a_pipe_is_no_program() -> None:
     assert (
         find("curl -s http://tool.example/a | python3 -m json.tool\ncurl -s http://b.example | jq .x\n", "run.sh")

@@ -152,7 +152,7 @@ PHRASES = (
             r"|forward|copy|collect"
             r"|harvest|steal|leak|append (?:it|them|the) to)\b|\b(?:send|upload|post|transmit|exfiltrate|forward"
             r"|collect|harvest)\s+"
-            r"(?:\w+\s+){0,4}(?:secretly|covertly|silently|surreptitiously)\b"
+            r"(?:(?!fail)\w+\s+){0,4}(?:secretly|covertly|silently|surreptitiously)\b"
         ),
         "instructs the agent to send something unnoticed",
     ),

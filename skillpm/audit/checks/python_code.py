@@ -161,6 +161,8 @@ class _Reader:
         self.lower = file.folded.lower()
         self.tainted: dict[str, _Taint] = {}
         self.constants = Constants()
+        # Lists by name: commands with their arguments.
+        self.lists: dict[str, ast.List] = {}
         # What functions return.
         self.results: dict[str, _Taint] = {}
         # What a name refers to by an import or an assignment: `web` for `requests`.
@@ -255,6 +257,8 @@ class _Reader:
                 if (taint := self.taint(value)) != CLEAN:
                     self.tainted[f"{name}.{attribute}"] = taint
             case ast.Name(id=name), _:
+                if isinstance(value, ast.List):
+                    self.lists[name] = value
                 if (taint := self.taint(value)) != CLEAN:
                     self.tainted[name] = taint
                 if (text := self.constants.fold(value)) is not None:
@@ -290,6 +294,8 @@ class _Reader:
 
     def _program_of(self, command: ast.expr) -> ast.expr:
         """Return the part of a command that is run: in a list not the arguments, which are data for most programs."""
+        if isinstance(command, ast.Name):
+            command = self.lists.get(command.id, command)
         match command:
             case ast.List(elts=[program, *_]) | ast.Tuple(elts=[program, *_]):
                 is_shell = self.name_of(program) in INTERPRETERS or self.constants.fold(program) in INTERPRETERS
