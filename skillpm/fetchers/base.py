@@ -10,7 +10,7 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import RefusedError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
-from skillpm.requirements.source import IndexSource, Source
+from skillpm.requirements.source import GitSource, IndexSource, Source
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.store import Proofs, Store
 
@@ -36,6 +36,13 @@ class AvailableSkill(Value):
     name: str
     description: str
     source: Source
+
+
+ListingRequest = tuple[GitSource, str]
+"""A source, and the path that its URL means if it was copied from a browser."""
+
+Listing = tuple[GitSource, Sequence[AvailableSkill]]
+"""The source, with its kind of ref and that path, and the skills that it matches."""
 
 
 class Fetcher(Protocol):

@@ -20,7 +20,15 @@ from skillpm.errors import (
     concerning,
 )
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Fetcher, IndexQueries, VersionLister
+from skillpm.fetchers.base import (
+    AvailableSkill,
+    FetchedSkill,
+    Fetcher,
+    IndexQueries,
+    Listing,
+    ListingRequest,
+    VersionLister,
+)
 from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.dependents import Dependents, url_of
 from skillpm.fetchers.destinations import Destinations
@@ -90,7 +98,7 @@ class FetcherDispatcher:
         self.open_mirrors: Callable[[], Mirrors | None] = lambda: None
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
-        self._listings: dict[tuple[GitSource, str], tuple[GitSource, Sequence[AvailableSkill]]] = {}
+        self._listings: dict[ListingRequest, Listing | SkillpmError] = {}
 
     def name_sources(self, sources: Iterable[Source]) -> None:
         """Let the fetchers contact the servers of sources that the user wrote."""
@@ -221,12 +229,29 @@ class FetcherDispatcher:
 
         Returns the source, too, with its kind of ref and the path that a browser URL means.
         """
-        self.check_places({"": source})
-        if (source, browser_path) not in self._listings:
-            self.name_sources([source])
+        self.list_together([(source, browser_path)])
+        listing = self._listings[source, browser_path]
+        if isinstance(listing, SkillpmError):
+            raise listing
+        return listing
+
+    def list_together(self, requests: Iterable[ListingRequest]) -> None:
+        """List the skills that git sources match, those of one repository with the requests that one takes.
+
+        `list_folder` returns what was listed, or raises the error of that source.
+        """
+        groups: dict[str, list[ListingRequest]] = {}
+        for request in dict.fromkeys(requests):
+            self.check_places({"": request[0]})
+            if request not in self._listings:
+                groups.setdefault(request[0].url, []).append(request)
+        for group in groups.values():
+            self.name_sources(source for source, _ in group)
             fetcher = cast("GitFetcher", self._fetcher("git"))
-            self._listings[source, browser_path] = fetcher.list_available_skills(source, browser_path)
-        return self._listings[source, browser_path]
+            try:
+                self._listings.update(fetcher.list_available_skills(group))
+            except SkillpmError as error:
+                self._listings.update(dict.fromkeys(group, error))
 
     def find_excluded(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return the newest commit on the branch of each pin that has other content there, but is too new."""

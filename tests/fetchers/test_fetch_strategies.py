@@ -30,6 +30,28 @@ def test_a_first_install_takes_four_requests(
     assert project.installed_files("pdf") == upstream.read_files("skills/pdf")
 
 
+@pytest.mark.parametrize("named", ["--skill", "in the SPECs"])
+def test_several_skills_of_a_repository_take_no_more(
+    project: Project, server: GitServer, upstream: Repository, url: str, named: str
+) -> None:
+    names = ("ocr", "pdf", "web")
+    project.run("install", *([url, "--skill", *names] if named == "--skill" else [f"{url}@{name}" for name in names]))
+
+    assert take_requests(server) == [*BY_NAME, "fetch"]
+    for name in names:
+        assert project.installed_files(name) == upstream.read_files(f"skills/{name}")
+
+
+def test_one_wrong_name_among_several_is_named(project: Project, url: str) -> None:
+    result = project.run("install", f"{url}@pdf", f"{url}@pfd", f"{url}@web")
+
+    assert (result.code, result.stderr) == (
+        1,
+        f"error: {url} has no skill named `pfd`\n  hint: did you mean `pdf`?\n",
+    )
+    assert project.is_untouched
+
+
 def test_a_locked_install_takes_three_requests_per_repository(
     project: Project, server: GitServer, upstream: Repository, url: str, tmp_path: Path
 ) -> None:

@@ -1,6 +1,8 @@
 """Fetch skills from git: grouped by repository, and several repositories in parallel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 from skillpm.core.digest import Digest, shorten_distinct_digests
 from skillpm.core.names import SkillName
@@ -8,15 +10,18 @@ from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import (
     EDITED_LOCK_HINT,
+    ConflictError,
     DigestMismatch,
     NotFoundError,
     OfflineError,
+    RefusedError,
     SeveralNotFound,
     SignatureError,
+    SkillpmError,
     concerning,
 )
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
+from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Listing, ListingRequest, variant_of
 from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.file_patterns import find_unused_patterns
@@ -29,6 +34,7 @@ from skillpm.fetchers.git.skill_finder import (
     UNREADABLE_SKILL,
     SkillLocation,
     find_all_skills,
+    find_by_name,
     find_skill,
     find_skills_at,
     name_of,
@@ -47,6 +53,13 @@ from skillpm.requirements.source import GitSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
+
+
+class _Found(NamedTuple):
+    source: GitSource
+    commit: str
+    ref: str
+    locations: Sequence[SkillLocation]
 
 
 class GitFetcher:
@@ -185,21 +198,19 @@ class GitFetcher:
 
         return self.repositories.run_each({key: source.url}, work)[key]
 
-    def list_available_skills(
-        self, source: GitSource, browser_path: str = ""
-    ) -> tuple[GitSource, list[AvailableSkill]]:
-        """List the skills that a source matches, each with the source to record for it in the manifest.
+    def list_available_skills(self, requests: Sequence[ListingRequest]) -> dict[ListingRequest, Listing | SkillpmError]:
+        """List the skills that sources of one repository match, with the requests that one source takes.
 
-        Returns the source, too, with its kind of ref and the path that a browser URL means.
+        What is wrong with one source is returned in its place. Raises `FetchError` if the repository cannot be read.
         """
-        key = SkillName(source.url)
+        key = SkillName(requests[0][0].url)
 
         def work(
             repository: Repository, _: Sequence[SkillName]
-        ) -> dict[SkillName, tuple[GitSource, list[AvailableSkill]]]:
-            return {key: self._list_repository(repository, source, browser_path)}
+        ) -> dict[SkillName, dict[ListingRequest, Listing | SkillpmError]]:
+            return {key: self._list_repository(repository, requests)}
 
-        return self.repositories.run_each({key: source.url}, work)[key]
+        return self.repositories.run_each({key: key}, work)[key]
 
     def read_tagged_releases(
         self, source: GitSource, handle_release: ReleaseHandler, *, with_history: bool = False
@@ -215,32 +226,63 @@ class GitFetcher:
         self.repositories.run_each({SkillName(source.url): source.url}, work)
 
     def _list_repository(
-        self, repository: Repository, source: GitSource, browser_path: str
-    ) -> tuple[GitSource, list[AvailableSkill]]:
+        self, repository: Repository, requests: Sequence[ListingRequest]
+    ) -> dict[ListingRequest, Listing | SkillpmError]:
+        found: dict[ListingRequest, _Found] = {}
+        errors: dict[ListingRequest, SkillpmError] = {}
+        all_skills = cache(partial(find_all_skills, repository))
+        for request in requests:
+            try:
+                found[request] = self._find(repository, *request, all_skills)
+            except (NotFoundError, RefusedError, ConflictError) as error:
+                errors[request] = error
+        # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
+        wanted = [
+            WantedFolder(
+                name=name_of(locations[0], UNREADABLE_SKILL, repository.url),
+                tree=locations[0].tree,
+                commit=commit,
+                ref=ref,
+                files=source.files,
+            )
+            for source, commit, ref, locations in found.values()
+            if len(locations) == 1 and (source.path or source.skill)
+        ]
+        fetch_missing(repository, wanted, self.settings.limits)
+        listings: dict[ListingRequest, Listing] = {}
+        for request, (source, _, _, locations) in found.items():
+            skills = read_skills(repository, locations)
+            listings[request] = (
+                source,
+                [
+                    AvailableSkill(
+                        name=name_of(location, skills[location.path], repository.url),
+                        description=skills[location.path].description,
+                        source=source.replace(path=location.path, skill=""),
+                    )
+                    for location in locations
+                ],
+            )
+        return {**listings, **errors}
+
+    def _find(
+        self,
+        repository: Repository,
+        source: GitSource,
+        browser_path: str,
+        find_all: Callable[[str], Sequence[SkillLocation]],
+    ) -> "_Found":
+        """Find the skills that a source matches; `find_all` finds all below a tree."""
         source = resolve_browser_path(repository, source, browser_path) if browser_path else source
         ref, source = resolve_ref(repository, source, source.skill, self._log)
         commit, root = exclude_newer_commits(repository, resolve_commits(repository, [ref]), self.cooldown)[ref]
-        locations: Sequence[SkillLocation]
         if source.path:
             locations = find_skills_at(repository, root, source)
-        elif source.skill:
-            locations = [find_skill(repository, root, source, source.skill)]
         else:
-            locations = find_all_skills(repository, root)
-        if len(locations) == 1 and (source.path or source.skill):
-            # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
-            name = name_of(locations[0], UNREADABLE_SKILL, repository.url)
-            folder = WantedFolder(name=name, tree=locations[0].tree, commit=commit, ref=ref, files=source.files)
-            fetch_missing(repository, [folder], self.settings.limits)
-        skills = read_skills(repository, locations)
-        return source, [
-            AvailableSkill(
-                name=name_of(location, skills[location.path], repository.url),
-                description=skills[location.path].description,
-                source=source.replace(path=location.path, skill=""),
-            )
-            for location in locations
-        ]
+            locations = find_all(root)
+            if source.skill:
+                locations = [find_by_name(repository, locations, source.skill, is_explicit=True)]
+        return _Found(source, commit, ref, locations)
 
     def _pin_repository(
         self, repository: Repository, requested: Mapping[SkillName, GitSource]

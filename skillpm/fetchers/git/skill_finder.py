@@ -40,7 +40,7 @@ def find_skill(repository: Repository, root: str, source: GitSource, name: str) 
         if source.skill:
             _check_name(repository, location, source.skill)
         return location
-    return _find_by_name(
+    return find_by_name(
         repository, find_all_skills(repository, root), source.skill or name, is_explicit=bool(source.skill)
     )
 
@@ -62,10 +62,10 @@ def find_skills_at(repository: Repository, root: str, source: GitSource) -> Sequ
     if not below:
         raise _folder_not_found_error(repository, root, source, folder_exists=tree is not None)
     inside = [location.replace(path=posixpath.join(source.path, location.path)) for location in below]
-    return [_find_by_name(repository, inside, source.skill, is_explicit=True)] if source.skill else inside
+    return [find_by_name(repository, inside, source.skill, is_explicit=True)] if source.skill else inside
 
 
-def _find_by_name(
+def find_by_name(
     repository: Repository, locations: Sequence[SkillLocation], name: str, *, is_explicit: bool
 ) -> SkillLocation:
     """Find a skill by the name of its folder, or by the name that it declares.

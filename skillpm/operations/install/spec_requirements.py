@@ -77,18 +77,25 @@ def parse_requests(
     if request.skills and (len(request.specs) != 1 or request.bundled):
         raise UsageError("--skill requires a single SPEC")
     requests = [request.replace(skills=(name,)) for name in request.skills] or [request]
-    for spec in request.specs:
-        for each in requests:
-            additions.extend(_parse_spec(scope, context, spec, each))
+    fetchers = make_fetchers(scope, context)
+    pairs = [(spec, each) for spec in request.specs for each in requests]
+    fetchers.list_together(
+        (specifier.source, specifier.page_path)
+        for specifier in (parse_with_flags(*pair) for pair in pairs)
+        if isinstance(specifier.source, GitSource)
+    )
+    for spec, each in pairs:
+        additions.extend(_parse_spec(scope, context, fetchers, spec, each))
     if request.alias and len(additions) != 1:
         raise UsageError("--as requires a single skill, but there are several")
     return _deduplicate(additions)
 
 
-def _parse_spec(scope: Scope, context: Context, spec: str, request: InstallRequest) -> list[NewRequirement]:
+def _parse_spec(
+    scope: Scope, context: Context, fetchers: FetcherDispatcher, spec: str, request: InstallRequest
+) -> list[NewRequirement]:
     """Return the requirements that one SPEC means."""
     specifier = parse_with_flags(spec, request)
-    fetchers = make_fetchers(scope, context)
     match specifier.source:
         case GitSource() as source:
             available = _fetch_git_skills(fetchers, specifier, source, context)
