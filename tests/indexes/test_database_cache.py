@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from skillpm.core.names import SkillName
+from skillpm.fetchers.http.document_cache import Validators
 from skillpm.formats.searched_catalog import CatalogEntry
-from skillpm.indexes.client.http_cache import Validators
 from skillpm.indexes.search.database import build_database
 from skillpm.indexes.search.database_cache import CacheHeader, DatabaseCache
 

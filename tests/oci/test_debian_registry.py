@@ -72,7 +72,10 @@ def test_a_tag_moves_and_a_manifest_is_deleted(real: DebianRegistry, sandbox: Sa
     gone = other.run("sync", "--frozen", env=env)
 
     assert moved.error_output.startswith(f"pdf: tag stable moved {before[:19]}… → sha256:")
-    assert gone.error_output == f"error: {spec}@{before} does not exist\n  skills: pdf\n"
+    assert gone.error_output == (
+        f"error: {spec}@{before} does not exist\n  skills: pdf\n"
+        "  hint: it may have been deleted: `skillpm update` locks what is there now\n"
+    )
 
 
 @pytest.mark.skipif(SKOPEO is None, reason="needs skopeo: apt-get install skopeo")

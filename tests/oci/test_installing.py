@@ -137,6 +137,40 @@ def test_without_network_what_is_missing_is_named(registry: OciRegistry, sandbox
     assert requests_of(registry) == []
 
 
+def test_without_network_tags_and_manifests_are_as_they_were_last_read(registry: OciRegistry, sandbox: Sandbox) -> None:
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    spec = f"oci://{registry.host}/acme/pdf"
+    sandbox.run("install", spec, check=True)
+    publish(registry, "acme/pdf", "1.1.0", OTHER_PDF)
+    outdated = sandbox.run("outdated", check=True)
+    registry.clear_requests()
+
+    assert outdated.stdout == "skill  current  wanted  latest\npdf    1.0.0    1.1.0   1.1.0\n"
+    assert sandbox.run("outdated", "--offline") == outdated
+    sandbox.run("uninstall", "pdf", check=True)
+    assert sandbox.run("install", f"{spec}:1.0.0", "--offline", check=True).stdout.startswith(" + pdf 1.0.0\n")
+    assert sandbox.run("update", "--offline", check=True).stdout.startswith("nothing to do")
+    assert requests_of(registry) == []
+
+
+def test_a_layer_that_was_downloaded_before_is_not_downloaded_again(registry: OciRegistry, sandbox: Sandbox) -> None:
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    publish(registry, "mirror/pdf", "1.0.0", PDF)
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf", check=True)
+    other = clone(sandbox, "other")
+    other.write("skills.json", '{"skills": {}}\n')
+    (other.work / "skills.lock").unlink()
+    registry.clear_requests()
+
+    other.run(
+        "install", f"oci://{registry.host}/mirror/pdf",
+        env={"SKILLPM_CACHE_DIR": sandbox.environment()["SKILLPM_CACHE_DIR"]}, check=True,
+    )  # fmt: skip
+
+    assert requests_of(registry) == ["GET /v2/mirror/pdf/manifests/1.0.0", "GET /v2/mirror/pdf/tags/list"]
+    assert other.render_tree(".agent-skills/pdf") == sandbox.render_tree(".agent-skills/pdf")
+
+
 def test_an_update_within_the_range_and_nothing_new_costs_two_requests(registry: OciRegistry, sandbox: Sandbox) -> None:
     publish(registry, "acme/pdf", "1.0.0", PDF)
     sandbox.run("install", f"oci://{registry.host}/acme/pdf@^1", check=True)
@@ -197,7 +231,10 @@ def test_a_manifest_that_was_deleted_is_named(registry: OciRegistry, sandbox: Sa
     result = clone(sandbox, "other").run("sync", "--frozen")
 
     assert result.code == 1
-    assert result.error_output == (f"error: oci://{registry.host}/acme/pdf@{digest} does not exist\n  skills: pdf\n")
+    assert result.error_output == (
+        f"error: oci://{registry.host}/acme/pdf@{digest} does not exist\n  skills: pdf\n"
+        "  hint: it may have been deleted: `skillpm update` locks what is there now\n"
+    )
 
 
 def test_another_manifest_under_a_digest_is_refused(registry: OciRegistry, sandbox: Sandbox) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from skillpm.core.digest import Digest, shorten_distinct_digests
+from skillpm.core.digest import Digest, parse_digest, shorten_distinct_digests
 from skillpm.core.exclude_newer import to_utc
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, choose_install_name
@@ -12,7 +12,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
 from skillpm.core.versions import ANY, filter_versions, parse_version
-from skillpm.errors import DigestMismatch, NotFoundError, RefusedError
+from skillpm.errors import DigestMismatch, NotFoundError, OfflineError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import GZIP_MAGIC, read_archive
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
@@ -68,6 +68,7 @@ class OciFetcher:
             skill = read_metadata(tree, found.pin, name)
             self.store.add(tree, variant_of(found.pin))
             self.known_layers[found.pin.layer] = tree.digest
+            self.registries.keep(found.pin.layer, tree.digest.encode())
             self.proofs.add(name, skill)
             return skill
 
@@ -236,13 +237,19 @@ class OciFetcher:
         return manifest
 
     def _read_stored(self, pin: OciPin) -> FileTree | None:
-        """Return the content of a layer whose digest is known, verified; None if it is not stored."""
-        if (digest := self.known_layers.get(pin.layer)) is None:
+        """Return the content of a layer that a lockfile or the cache knows, verified; None if it is not stored."""
+        try:
+            digest = self.known_layers.get(pin.layer) or self._recall_digest(pin.layer)
+        except OfflineError:
             return None
         try:
             return self.store.read(digest, variant_of(pin))
         except StoreDamaged:  # which removed it
             return None
+
+    def _recall_digest(self, layer: str) -> Digest:
+        """Return the content digest of a layer that was downloaded before. Raises `OfflineError` if it was not."""
+        return parse_digest(self.registries.recall(layer).decode(), where=layer)
 
     def _fetch_tree(self, name: SkillName, found: _Found) -> FileTree:
         origin, task = describe_pin(found.pin), f"fetching {describe_pin(found.pin)}"

@@ -3,6 +3,8 @@
 OCI distribution specification 1.1. Everything that is named by a digest is verified before it is returned.
 """
 
+import json
+import os
 import re
 import socket
 import ssl
@@ -19,6 +21,7 @@ from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineErro
 from skillpm.events import Reporter
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient, Request, Response
+from skillpm.fetchers.http.document_cache import CachedResponse, HttpCache
 from skillpm.fetchers.http.errors import AuthenticationError
 from skillpm.fetchers.http.redirects import resolve_redirect
 from skillpm.fetchers.oci.logins import Login, find_login, variable_name
@@ -34,6 +37,8 @@ TAGS_PER_PAGE = 1_000
 NEXT_PAGE = re.compile(r"\s*<([^<>]+)>\s*;\s*rel=\"?next\"?\s*")
 PROBE_SECONDS = 2.0
 HTTPS_PORT = 443
+DELETED_HINT = "it may have been deleted: `skillpm update` locks what is there now"
+NOT_FOUND_HINT = "check its spelling; some registries answer so if you are not logged in"
 
 
 Answer = TypeVar("Answer")
@@ -75,6 +80,7 @@ class OciRegistries:
         self.settings = settings
         # Registries have logins of their own; one of ~/.netrc, sent unasked, would be used in their place.
         self.http = HttpClient(settings, reporter, destinations, uses_netrc=False)
+        self._cache = HttpCache(os.path.join(settings.cache_dir, "indexes"))
         self._lock = Lock()
         self._access: dict[tuple[str, str], _Access] = {}
         self._basic: dict[str, Mapping[str, str]] = {}
@@ -84,7 +90,7 @@ class OciRegistries:
         self._documents = _Answers[tuple[str, SkillManifest | SkillIndex]]()
 
     def fetch_document(self, repository: str, reference: str) -> tuple[str, SkillManifest | SkillIndex]:
-        """Return the digest and the content of a manifest or an index by tag or digest.
+        """Return the digest and the content of a manifest or an index by tag or digest; offline, as it was last read.
 
         Raises `NotFoundError` if there is none, and `DocumentError` for one that is not of a skill.
         """
@@ -92,11 +98,11 @@ class OciRegistries:
 
     def _fetch_document(self, repository: str, reference: str) -> tuple[str, SkillManifest | SkillIndex]:
         address = f"oci://{repository}{'@' if ':' in reference else ':'}{reference}"
-        headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
         try:
-            body = self._get(repository, f"manifests/{quote(reference, safe=':')}", headers, MAX_MANIFEST).body
+            body = self.recall(address) if self.settings.offline else self._get_manifest(repository, reference)
         except NotFoundError as error:
-            raise NotFoundError(f"{address} does not exist") from error
+            hint = DELETED_HINT if ":" in reference else NOT_FOUND_HINT
+            raise NotFoundError(f"{address} does not exist", hint=hint) from error
         digest = "sha256:" + sha256(body).hexdigest()
         if ":" in reference and digest != reference:
             raise _wrong_content_error(address, digest)
@@ -105,7 +111,23 @@ class OciRegistries:
         except UnicodeDecodeError:
             raise DocumentError("this manifest is not UTF-8", where=address) from None
         self._documents.known[repository, digest] = digest, document
+        self.keep(address, body)
         return digest, document
+
+    def _get_manifest(self, repository: str, reference: str) -> bytes:
+        headers = {"Accept": ", ".join(ACCEPTED_TYPES)}
+        return self._get(repository, f"manifests/{quote(reference, safe=':')}", headers, MAX_MANIFEST).body
+
+    def keep(self, address: str, body: bytes) -> None:
+        """Cache what an address led to."""
+        self._cache.put(address, CachedResponse(body=body))
+
+    def recall(self, address: str) -> bytes:
+        """Return what an address led to when it was last read. Raises `OfflineError` if it is not cached."""
+        cached = self._cache.get(address)
+        if cached is None or cached.body is None:
+            raise OfflineError([address])
+        return cached.body
 
     def find_manifest(self, repository: str, reference: str, actions: str = "pull") -> bytes:
         """Return the manifest or index of any kind that a tag or a digest points at; empty if there is none.
@@ -138,10 +160,19 @@ class OciRegistries:
         return body
 
     def list_tags(self, repository: str) -> list[str]:
-        """Return all tags of a repository, asked for once. Raises `NotFoundError` if it does not exist."""
-        return self._tags.get(
-            repository, "tags/list", lambda: [tag for page in self._tag_pages(repository) for tag in page]
-        )
+        """Return all tags of a repository, asked for once; offline, as they were then.
+
+        Raises `NotFoundError` if the repository does not exist.
+        """
+        return self._tags.get(repository, "tags/list", lambda: self._list_tags(repository))
+
+    def _list_tags(self, repository: str) -> list[str]:
+        address = f"oci://{repository}"
+        if self.settings.offline:
+            return [*parse_json(self.recall(address).decode(), address).texts()]
+        tags = [tag for page in self._tag_pages(repository) for tag in page]
+        self.keep(address, json.dumps(tags).encode())
+        return tags
 
     def _tag_pages(self, repository: str) -> Iterator[tuple[str, ...]]:
         path, seen = f"tags/list?n={TAGS_PER_PAGE}", set[str]()
@@ -150,7 +181,7 @@ class OciRegistries:
             try:
                 response = self._get(repository, path, {}, self.settings.limits.index)
             except NotFoundError as error:
-                raise NotFoundError(f"the repository oci://{repository} does not exist") from error
+                raise NotFoundError(f"the repository oci://{repository} does not exist", hint=NOT_FOUND_HINT) from error
             address = f"oci://{repository} (list of tags)"
             try:
                 tags = parse_json(response.body.decode(), address).get("tags")

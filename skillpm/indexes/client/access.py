@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.http.document_cache import HttpCache
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.indexes.client.folder_access import FolderAccess
 from skillpm.indexes.client.http_access import HttpAccess, read_index_token
-from skillpm.indexes.client.http_cache import HttpCache
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:

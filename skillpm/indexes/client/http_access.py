@@ -8,8 +8,8 @@ from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
 from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.http.document_cache import CachedResponse, HttpCache, Validators
 from skillpm.formats.index_sources import ConfiguredIndex
-from skillpm.indexes.client.http_cache import CachedResponse, HttpCache, Validators
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from skillpm.errors import FetchError, NotFoundError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
 from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.http.document_cache import Validators
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.searched_catalog import CatalogEntry, read_searched_catalog
 from skillpm.formats.well_known import ALL_PATHS
-from skillpm.indexes.client.http_cache import Validators
 from skillpm.indexes.search.database import build_database, build_in_memory
 from skillpm.indexes.search.database_cache import CacheHeader, DatabaseCache
 from skillpm.indexes.search.full_text import SearchDatabase

@@ -16,8 +16,8 @@ from typing import Any
 
 from skillpm.cachedir import record_use, tag_cache_folder
 from skillpm.core.values import Value
+from skillpm.fetchers.http.document_cache import Validators
 from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_document, write_new_file
-from skillpm.indexes.client.http_cache import Validators
 from skillpm.indexes.search.database import open_database
 from skillpm.indexes.search.full_text import SearchDatabase
 

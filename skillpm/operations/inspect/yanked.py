@@ -7,12 +7,12 @@ from contextlib import suppress
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.errors import SkillpmError
+from skillpm.fetchers.http.document_cache import HttpCache
 from skillpm.files import read_text
 from skillpm.formats.index_releases import Release, read_releases
 from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.pin import IndexPin
-from skillpm.indexes.client.http_cache import HttpCache
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.upstream import find_yank_reason

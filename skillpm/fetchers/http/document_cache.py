@@ -1,7 +1,8 @@
-"""HTTP cache of index documents: one file per URL with the last response and its ETag, so that most requests get a 304.
+"""Cache of the documents of indexes and registries: one file per address, with the last response and its ETag.
 
-Every entry is revalidated before use, except with `--offline`. `Cache-Control` is ignored: a version that was just
-published must be visible at once (docs/adr/0016-asking-indexes.md).
+Every entry is revalidated before use, except with `--offline`: those of indexes with their ETag, so that most requests
+get a 304. `Cache-Control` is ignored: a version that was just published must be visible at once
+(docs/adr/0016-asking-indexes.md).
 """
 
 import json
@@ -40,7 +41,7 @@ class CachedResponse(Value):
 
 
 class HttpCache:
-    """The cached responses of all index servers, in one folder."""
+    """The cached responses of all servers, in one folder."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
