@@ -55,9 +55,10 @@ COMPARED = lazy_pattern(
     r"|cmdline|pattern\w*|regex\w*)\W{0,6}(?:\w{1,20}\W{1,4})?$"
 )
 # Inside of a sentence: emphasis, `I g n o r e`, `1gnore`.
-EMPHASIS = lazy_pattern(r"(?<![\w*])[*_]{1,3}(?=\w)|(?<=[\w.,])[*_]{1,3}(?![\w*])")
-SPACED = lazy_pattern(r"(?<![\w'])(?:[A-Za-z] ){2,30}[A-Za-z](?!\w)")
-LEET = lazy_pattern(r"(?<=[A-Za-z])[0134](?=[a-z])|\b1(?=[a-z]{4})")
+# The first letter of each is one that few texts have, so that they are found fast.
+EMPHASIS = lazy_pattern(r"[*_]{1,3}")
+SPACED = lazy_pattern(r" [A-Za-z] [A-Za-z](?: [A-Za-z]){0,30}(?!\w)")
+LEET = lazy_pattern(r"[0134](?=[a-z])(?:(?<=[A-Za-z][0134])|(?<=1)(?<!\w1)(?=[a-z]{4}))")
 LEET_DIGITS = str.maketrans("0134", "oiea")
 # How far around a word a pattern looks, in a line that may be a whole program.
 MAX_BEFORE = 400
@@ -119,6 +120,11 @@ class SourceFile:
         return " ".join(set(LETTERS.findall(self.lower)))
 
     @cached_property
+    def _prose_vocabulary(self) -> str:
+        lower = self._prose_lower
+        return self._vocabulary if lower is self.lower else " ".join(set(LETTERS.findall(lower)))
+
+    @cached_property
     def ascii(self) -> bytes:
         """The folded text with `?` for each character that is not ASCII, so that offsets stay the same."""
         return self.folded.encode("ascii", "replace")
@@ -157,8 +163,10 @@ class SourceFile:
     @cached_property
     def prose(self) -> str:
         """The text of `commands` as it is read aloud: without emphasis, letters for digits, spaced letters joined."""
-        text = EMPHASIS.sub("", self.commands) if "*" in self.commands or "_" in self.commands else self.commands
-        text = SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+        text = self.commands
+        if "*" in text or "_" in text:
+            text = EMPHASIS.sub(_drop_emphasis, text)
+        text = SPACED.sub(_join_letters, text)
         return LEET.sub(lambda match: match[0].translate(LEET_DIGITS), text)
 
     @cached_property
@@ -278,10 +286,10 @@ class SourceFile:
 
     def _find_lines(self, words: tuple[str, ...], more_lines: int, *, is_prose: bool) -> Iterator[tuple[int, int]]:
         lower, text = (self._prose_lower, self.prose) if is_prose else (self.lower, self.commands)
-        vocabulary = self._vocabulary if lower is self.lower else None
+        vocabulary = self._prose_vocabulary if is_prose else self._vocabulary
         spans = []
         for word, letters in _with_letters(words):
-            at = lower.find(word) if vocabulary is None or letters in vocabulary else -1
+            at = lower.find(word) if letters in vocabulary else -1
             limit = self._find_limit(word, lower) if at >= 0 else 0
             while 0 <= at <= limit:
                 start = text.rfind("\n", 0, at) + 1
@@ -333,6 +341,20 @@ def _with_letters(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def _resolve_entity(match: "Match[str]") -> str:
     return "" if match[0].startswith("<") else unescape(match[0]).replace("\n", " ")
+
+
+def _drop_emphasis(match: "Match[str]") -> str:
+    """Return nothing for marks at the edge of a word; those inside of one are part of a name."""
+    text = match.string
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    return match[0] if before.isalnum() == after.isalnum() else ""
+
+
+def _join_letters(match: "Match[str]") -> str:
+    """Return letters with spaces as a word, with the letter before them if that stands alone, too."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    is_alone = before[-1:].isalpha() and not before[:-1].strip()
+    return ("" if is_alone else " ") + match[0].replace(" ", "")
 
 
 def _fold(line: str) -> str:

@@ -299,7 +299,7 @@ class _Reader:
         match command:
             case ast.List(elts=[program, *_]) | ast.Tuple(elts=[program, *_]):
                 is_shell = self.name_of(program) in INTERPRETERS or self.constants.fold(program) in INTERPRETERS
-                return command if is_shell else program
+                return command if is_shell and is_given_code(command) else program
             case ast.JoinedStr(values=[ast.Constant() as start, *_]):
                 return start
         return command
@@ -396,6 +396,12 @@ def is_request(name: str) -> bool:
     """Return whether a call returns what comes from the network."""
     last = name.rpartition(".")[2]
     return last in RECEIVERS or (last in REQUESTS and name.partition(".")[0] in CLIENTS)
+
+
+def is_given_code(command: ast.List | ast.Tuple) -> bool:
+    """Return whether an interpreter is given a program: `["bash", "-c", …]`, not `["bash", "run.sh", …]`."""
+    options = {item.value for item in command.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)}
+    return not options.isdisjoint({"-c", "-e", "-ec", "-lc"})
 
 
 def is_shifted(node: ast.expr) -> bool:
