@@ -46,6 +46,8 @@ def test_a_pipe_to_a_shell_is_as_grave_as_its_host(text: str, severity: str) -> 
 def test_what_fails_silently_and_arguments_of_a_program_are_no_findings() -> None:
     assert find("**Upload fails silently**: check the size.") == set()
     assert find('cmd = ["tool", requests.get(url).text]\nsubprocess.run(cmd)\n', "run.py") == set()
+    assert find('subprocess.run(["python3", "run.py", requests.get(url).text])\n', "run.py") == set()
+    assert find('subprocess.run(["python3", "-c", requests.get(url).text])\n', "run.py") != set()
 
 
 def test_data_in_a_pipe_is_no_program() -> None:

@@ -401,7 +401,7 @@ def is_request(name: str) -> bool:
 def is_given_code(command: ast.List | ast.Tuple) -> bool:
     """Return whether an interpreter is given a program: `["bash", "-c", …]`, not `["bash", "run.sh", …]`."""
     options = {item.value for item in command.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)}
-    return not options.isdisjoint({"-c", "-e", "-ec", "-lc"})
+    return not options.isdisjoint({"-c", "-e", "-lc"})
 
 
 def is_shifted(node: ast.expr) -> bool:
