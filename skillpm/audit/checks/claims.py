@@ -32,6 +32,11 @@ WRITES = lazy_pattern(
     r"|\bgit[\"',\s]{1,5}clean\b|\bgit\s+(?:push|commit|reset\s+--hard)\b|\bsed\s+-i\b",
     8,  # re.MULTILINE
 )
+# A secret of the user in the environment; Python, JavaScript, shell.
+SECRET_VARIABLE = lazy_pattern(
+    r"(?:getenv\(\s*|environ(?:\.get)?[(\[]\s*|process\.env(?:\.|\[)|\$\{?)[\"']?"
+    r"((?:[A-Z0-9]{1,20}_){0,4}(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_[A-Z0-9]{1,20})?)\b"
+)
 # Settings and files whose commands run without anybody asking for them, each with the words that it must have.
 AUTOMATIC = (
     (lazy_pattern(r"(?:^|/)\.vscode/tasks\.json$"), lazy_pattern(r"\"folderOpen\"")),
@@ -145,7 +150,8 @@ RULES = (
         id="undeclared-host",
         severity="low",
         title="A script sends data to a host that SKILL.md does not name",
-        reason="A reader of SKILL.md does not learn who receives the data.",
+        reason="A reader of SKILL.md does not learn who receives the data. It is graver if the script also reads a "
+        "secret from the environment.",
         remedy="Name the service in SKILL.md.",
         bad=Example(
             text='import requests\n\nrequests.post("https://collect.acme.example/v1", json={})\n', path="scripts/run.py"
@@ -248,9 +254,10 @@ def _check_hosts(files: Sequence[SourceFile], described: str) -> Iterator[AuditF
                 labels = [label for label in url.host.split(".")[:-1] if label not in {"www", "api", "com", "co"}]
                 if url.host not in seen and url.kind != "local" and not any(label in described for label in labels):
                     seen.add(url.host)
-                    yield file.finding(
-                        "undeclared-host", "low", file.line_of(sent), f"sends data to {excerpt(url.host)}"
-                    )
+                    secret = SECRET_VARIABLE.search(file.text)
+                    message = f"sends data to {excerpt(url.host)}"
+                    message += f", in a script that reads {excerpt(secret[1])}" if secret else ""
+                    yield file.finding("undeclared-host", "medium" if secret else "low", file.line_of(sent), message)
 
 
 def _locate(files: Sequence[SourceFile], text: str, suffixes: tuple[str, ...] = ("",)) -> SourceFile:
