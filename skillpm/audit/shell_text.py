@@ -1,6 +1,6 @@
 """Shell text as the shell reads it: with the values of variables and functions that the same text sets.
 
-This is no interpreter. Each assignment applies to all lines below it, which is enough to find a command in pieces.
+This does not interpret a script: each assignment applies to all lines below it, which suffices for commands in pieces.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class ShellText:
     def find_assembled(self, line: str) -> list[tuple[str, str]]:
         """Return the command names in a line that are put together of pieces: as they are written, and as they run.
 
-        To be called before the line is expanded. A variable that holds the name of a program is no piece.
+        To be called before the line is expanded. A variable that holds the name of a program does not count.
         """
         if "$" not in line:
             return []

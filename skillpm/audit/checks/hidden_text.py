@@ -38,7 +38,7 @@ COMMANDING = lazy_pattern(
 PUSHED_AWAY = lazy_pattern(r"(?<=[^\s|])[ \t]{200,}+(?=[^\s|])|\n[ \t\n]{100,}+")
 MANY_BLANK_LINES = 100
 OVERWRITTEN = lazy_pattern(r"(?<=[^\r\n])\r(?=[^\r\n])")
-# In a script, an identifier that nobody sees.
+# In a script, an invisible identifier.
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 # Single invisible characters in so many lines carry a message, a bit each.
 MANY_LINES = 16
@@ -186,7 +186,7 @@ def _check_unseen(file: SourceFile) -> Iterator[AuditFinding]:
 
 
 def _check_pushed_away(file: SourceFile) -> Iterator[AuditFinding]:
-    """Yield text that begins where nobody looks, and lines that a terminal does not show."""
+    """Yield text that begins far outside of the visible page, and lines that a terminal does not show."""
     if file.kind in {"data", "binary"}:
         return
     for match in PUSHED_AWAY.finditer(file.folded):

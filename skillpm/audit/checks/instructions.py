@@ -391,7 +391,7 @@ RULES = (
 def check_instructions(file: SourceFile) -> Iterator[AuditFinding]:
     """Yield the sentences that turn an agent against its user."""
     for phrase in PHRASES:
-        # Emphasis is no disguise of what honest skills say, too.
+        # Honest skills emphasize this, too: for this rule, emphasis does not suggest hiding.
         is_prose = phrase.rule != "skip-confirmation"
         for match in file.search(phrase.words, phrase.pattern, more_lines=2, is_prose=is_prose):
             start = match.string.rfind("\n", 0, match.start()) + 1
