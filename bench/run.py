@@ -1,6 +1,6 @@
 """One table of how long skillpm takes, beside what nothing could beat and beside other tools, from one run.
 
-    .venv/bin/python bench/run.py [-n 9] [--only list,verify] [--delay 50] [--rivals] [--plot docs/assets/speed.svg]
+    .venv/bin/python bench/run.py [-n 9] [--only list,verify] [--delay 50] [--rivals] [--plot speed.svg]
 
 Medians of whole processes. The contestants of a row run in turns, so that a busy moment hits all of them. Repositories
 are served over HTTP on this machine, where each answer is delayed by so many milliseconds. Rivals are npm packages,

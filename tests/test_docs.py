@@ -1,7 +1,8 @@
 """The documentation is complete: links have targets; commands, options, error codes and variables are documented."""
 
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote
@@ -63,6 +64,25 @@ def test_every_decision_is_listed() -> None:
     rows = [*zip(decisions, titles, strict=True)]
     assert listed == [f"- [{title}](adr/{page.name})" for page, title in rows]
     assert all(title.startswith(page.name[:5].replace("-", " ")) for page, title in rows)
+
+
+def pages_of(navigation: object) -> list[str]:
+    """Return the pages that a navigation of the site names, in its order."""
+    if isinstance(navigation, str):
+        return [navigation]
+    inner = navigation.values() if isinstance(navigation, dict) else navigation
+    assert isinstance(inner, Iterable)
+    return [page for part in inner for page in pages_of(part)]
+
+
+def test_every_page_is_once_in_the_navigation_of_the_site() -> None:
+    """A page that is missing is built all the same, and nothing is highlighted in the sidebar beside it."""
+    navigation = pages_of(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
+    docs = ROOT / "docs"
+    decisions = [page for page in navigation if page.startswith("adr/")]
+
+    assert sorted(navigation) == sorted(str(page.relative_to(docs)) for page in docs.rglob("*.md"))
+    assert decisions == sorted(decisions)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -333,6 +333,10 @@ TESTS = {
 # What is said to be unproved needs no proof, unless there is something to see.
 UNPROVED = {
     "Whether a skill is good": [],
+    "A [signature]": [
+        "commands/test_signatures.py::test_the_signer_is_locked",
+        "commands/test_signatures.py::test_files_that_were_not_signed_are_refused",
+    ],
     "Who wrote a commit": [],
     "When a version or a commit": ["commands/test_exclude_newer_commits.py::test_the_newest_commit_that_is_old_enough"],
     "The commit, where a server": [f"{PROOF}a_server_without_filters_is_reported_once"],
