@@ -27,6 +27,8 @@ class Settings(Value):
     skills_home: str
     config_dir: str
     cache_dir: str
+    # What skillpm remembers of its use, and cannot fetch again; empty to remember nothing.
+    state_dir: str = ""
     offline: bool = False
     ci: bool = False
     insecure_hosts: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ def read_settings(
         skills_home=skills_home or os.path.join(home, ".agent-skills"),
         config_dir=_config_dir(environ, home, skills_home),
         cache_dir=os.path.join(_cache_dir(environ, home), CACHE_FORMAT),
+        state_dir=_state_dir(environ, home, skills_home),
         offline=offline or _read_flag(environ, "SKILLPM_OFFLINE"),
         ci=_read_flag(environ, "CI"),
         insecure_hosts=insecure_hosts,
@@ -166,6 +169,16 @@ def _cache_dir(environ: Mapping[str, str], home: str) -> str:
 
         return user_cache_dir("skillpm", appauthor=False)
     return os.path.join(_xdg_folder(environ, "XDG_CACHE_HOME") or os.path.join(home, ".cache"), "skillpm")
+
+
+def _state_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
+    if skills_home:  # as the configuration folder: two homes share nothing
+        return os.path.join(skills_home, ".skillpm", "state")
+    if sys.platform in {"darwin", "win32"}:
+        from platformdirs import user_state_dir  # noqa: PLC0415
+
+        return user_state_dir("skillpm", appauthor=False)
+    return os.path.join(_xdg_folder(environ, "XDG_STATE_HOME") or os.path.join(home, ".local", "state"), "skillpm")
 
 
 def _xdg_folder(environ: Mapping[str, str], name: str) -> str:

@@ -13,6 +13,7 @@ from skillpm.installer.recovery import recover
 from skillpm.locks import hold_lock
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.used_scopes import record_scope
 
 
 @contextmanager
@@ -39,6 +40,9 @@ def lock_scope(
                     with suppress(OSError):
                         remove_tree(layout.staging)
                 raise
+            finally:
+                if os.path.lexists(layout.receipt):
+                    record_scope(scope, context.settings)
     except BusyError:
         raise  # another process made the directory meanwhile, and is at work there
     except BaseException:
