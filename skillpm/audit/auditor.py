@@ -10,6 +10,7 @@ from skillpm.audit.checks.downloads import check_downloads
 from skillpm.audit.checks.encoded import check_encoded
 from skillpm.audit.checks.files import check_file, check_length
 from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text, check_mixed_scripts
+from skillpm.audit.checks.host_manifests import check_host_manifests
 from skillpm.audit.checks.instructions import check_instructions
 from skillpm.audit.checks.links import check_links
 from skillpm.audit.checks.python_code import check_python
@@ -48,6 +49,7 @@ def _find(tree: FileTree) -> Iterator[AuditFinding]:
         for check in FILE_CHECKS:
             yield from check(file)
     yield from check_across_files(files)
+    yield from check_host_manifests(tree)
     yield from check_claims(tree, files)
     for file in files:
         yield from check_length(file)

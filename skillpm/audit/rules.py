@@ -12,6 +12,7 @@ from skillpm.audit.checks import (
     encoded,
     files,
     hidden_text,
+    host_manifests,
     instructions,
     links,
     python_code,
@@ -28,7 +29,7 @@ FAMILIES: Mapping[str, tuple[Rule, ...]] = {
     "Code": python_code.RULES,
     "Credentials and data": (*credentials.RULES, *secrets.RULES),
     "Files": files.RULES,
-    "Hooks and claims": claims.RULES,
+    "Hooks and claims": (*host_manifests.RULES, *claims.RULES),
 }
 RULES: Mapping[str, Rule] = {rule.id: rule for rules in FAMILIES.values() for rule in rules}
 # Changes with each release, and with the data of the rules.

@@ -130,9 +130,14 @@ def _part_problem(part: str) -> str:
         return "has a name that Windows reserves"
     # git's core.protectHFS and core.protectNTFS: names that some file system resolves to .git. A file in there, such as
     # a hook or a config, would run programs.
-    if IGNORED_BY_HFS.sub("", part).rstrip(". ").casefold() in {".git", "git~1"}:
+    if fold_file_name(part) in {".git", "git~1"}:
         return "is a .git folder or file"
     return ""
+
+
+def fold_file_name(name: str) -> str:
+    """Return the name of a file as the file systems that ignore most compare it: HFS+ and NTFS."""
+    return unicodedata.normalize("NFC", IGNORED_BY_HFS.sub("", name)).rstrip(". ").casefold()
 
 
 def collision_key(path: str) -> str:

@@ -4,6 +4,7 @@ This reads what is written; it does not judge. Text that hides what it does (an 
 another) is not found. So an empty result proves nothing, but a change in it is worth a look before the content is read.
 """
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.skillmd.body_references import find_shell_commands
 from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.host_manifests import find_host_manifests
 from skillpm.skillmd.skill import Skill, read_skill
 
 # Of each kind; a skill with more is reported as such, so that a crowd cannot hide what is new.
@@ -53,6 +55,8 @@ class Capabilities(Value):
     executables: tuple[str, ...] = ()
     # `name: command`, or the name alone.
     mcp_servers: tuple[str, ...] = ()
+    # Entries of the folder that make it a plugin of an agent host.
+    host_manifests: tuple[str, ...] = ()
     # Of the URLs in all text files.
     hosts: tuple[str, ...] = ()
     # Names of environment variables.
@@ -87,6 +91,7 @@ def find_capabilities(tree: FileTree, *, with_texts: bool = True) -> Capabilitie
         "commands": map(str.strip, find_shell_commands(body)),
         "executables": (file.path for file in tree.files if is_executable(file)),
         "mcp_servers": chain(servers, _find_server_files(tree)),
+        "host_manifests": (manifest.path for manifest in find_host_manifests(file.path for file in tree.files)),
         "hosts": _find_hosts(texts),
         "variables": chain(() if skill is None else skill.requires.env, _find_variables(texts)),
     }
@@ -145,24 +150,43 @@ def _describe_servers(skill: Skill) -> Iterator[str]:
     return (f"{server.name}: {' '.join([server.command, *server.args])}" for server in skill.mcp_servers)
 
 
-def _read_documents(tree: FileTree, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def _read_documents(tree: FileTree, words: tuple[str, ...], key: str) -> Iterator[tuple[str, Any]]:
     """Yield path and value of each JSON file with one of these words in its path, one at a time.
 
-    The value of a file that cannot be read, or that is too large for a configuration, is None.
+    Files that the manifest of a host names under `key` are among them, whatever their names. The value of a file that
+    cannot be read, or that is too large for a configuration, is None.
     """
+    named = _find_named_files(tree, key)
     for file in tree.files:
         path = file.path.lower()
-        if path.endswith(".json") and any(word in path for word in words):
-            try:
-                is_small = len(file.data) <= MAX_JSON_SIZE
-                yield file.path, parse_json(file.data.decode(), file.path).value if is_small else None
-            except (DocumentError, UnicodeDecodeError):
-                yield file.path, None
+        if (path.endswith(".json") and any(word in path for word in words)) or file.path in named:
+            yield file.path, _read_json(file)
+
+
+def _read_json(file: TreeFile) -> Any:
+    try:
+        return parse_json(file.data.decode(), file.path).value if len(file.data) <= MAX_JSON_SIZE else None
+    except (DocumentError, UnicodeDecodeError):
+        return None
+
+
+def _find_named_files(tree: FileTree, key: str) -> set[str]:
+    """Return the paths of files that the manifests of hosts name under a key, alone or in a list."""
+    named: set[str] = set()
+    for manifest in find_host_manifests(file.path for file in tree.files):
+        for file in tree.files:
+            if file.path == manifest.path or file.path.startswith(f"{manifest.path}/"):
+                document = _read_json(file)
+                paths = document.get(key) if isinstance(document, dict) else None
+                for path in paths if isinstance(paths, list) else [paths]:
+                    if isinstance(path, str):
+                        named.add(posixpath.normpath(path))
+    return named
 
 
 def _find_hook_files(tree: FileTree) -> Iterator[str]:
     """Yield the hooks in the files in which hosts and plugins have them: `hooks.json`, `settings.json`."""
-    for path, document in _read_documents(tree, ("hooks", "settings", "plugin")):
+    for path, document in _read_documents(tree, ("hooks", "settings", "plugin"), "hooks"):
         hooks = document.get("hooks") if isinstance(document, dict) else None
         found = _find_hooks(hooks)
         first = next(found, "")
@@ -193,7 +217,7 @@ def _find_texts(value: Any, keys: set[str], depth: int) -> Iterator[str]:
 
 
 def _find_server_files(tree: FileTree) -> Iterator[str]:
-    for path, document in _read_documents(tree, ("mcp", "plugin", "settings", "config")):
+    for path, document in _read_documents(tree, ("mcp", "plugin", "settings", "config"), "mcpServers"):
         servers = document.get("mcpServers") if isinstance(document, dict) else None
         for name, server in servers.items() if isinstance(servers, dict) else ():
             details = server if isinstance(server, dict) else {}

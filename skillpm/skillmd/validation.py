@@ -33,6 +33,7 @@ from skillpm.skillmd.body_references import find_links, sibling_name
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
+from skillpm.skillmd.host_manifests import find_host_manifests
 from skillpm.skillmd.skill import read_mcp_servers
 
 SPEC_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
@@ -284,3 +285,6 @@ def _check_files(files: Collection[str], install_problem: str) -> Iterator[Findi
             )
         if problem := path_problem(path):
             yield error("bad-path", f"the path `{sanitize(path)}` {problem}")
+    for manifest in find_host_manifests(files):
+        message = f"`{sanitize(manifest.path)}` makes the folder a plugin of {manifest.host}, so skillpm refuses it"
+        yield error("host-manifest", f"{message}; keep the manifest outside of the skill's folder")

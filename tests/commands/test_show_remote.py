@@ -62,6 +62,7 @@ def test_json(scene: CommandSandbox, spec: str, upstream: Repository) -> None:
         "commands": [],
         "executables": ["scripts/read.sh"],
         "mcpServers": [],
+        "hostManifests": [],
         "hosts": ["acme.example"],
         "variables": [],
         "models": True,

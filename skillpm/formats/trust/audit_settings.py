@@ -9,6 +9,8 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 
 # All rules of the audit. `widens` compares two versions, and is not included: it must be named.
 ALL_RULES, WIDENS = "*", "widens"
+# These rules block whatever `block` says, also if it is empty. `--allow` and exceptions apply to them.
+ALWAYS_BLOCKED = frozenset(["host-manifest"])
 # In the command of a scanner: the folder of the skill, and a file for its SARIF if it does not print it.
 PATH, OUTPUT = "{path}", "{output}"
 # The digest of an exception for any content of a skill.
@@ -66,7 +68,7 @@ class AuditSettings(Value):
 
     def blocks(self, rule: str, severity: str) -> bool:
         """Return whether a finding blocks a skill."""
-        return names_rule(self.block, rule, severity)
+        return rule in ALWAYS_BLOCKED or names_rule(self.block, rule, severity)
 
     def warns(self, rule: str, severity: str) -> bool:
         """Return whether a finding is reported."""

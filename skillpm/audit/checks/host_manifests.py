@@ -1,0 +1,52 @@
+"""Manifests of agent hosts: a host starts a folder that has one, so it is refused, whatever the manifest holds."""
+
+from collections.abc import Iterator
+
+from skillpm.audit.finding import AuditFinding
+from skillpm.audit.rule import Example, Rule
+from skillpm.audit.source_file import excerpt
+from skillpm.core.file_tree import FileTree
+from skillpm.core.text import sanitize
+from skillpm.skillmd.capabilities import find_capabilities
+from skillpm.skillmd.host_manifests import find_host_manifests
+
+MAX_LISTED = 5
+# Where plugins have what a host adds to itself, besides hooks and MCP servers.
+PARTS = ("agents/", "bin/", "commands/", "monitors/", "output-styles/", ".lsp.json")
+
+RULES = (
+    Rule(
+        id="host-manifest",
+        severity="high",
+        title="The folder is a plugin of an agent host",
+        reason="A host loads a folder with its manifest as a plugin, and starts the hooks and servers of the plugin by "
+        "itself with the next session. The manifest is refused for its presence, whatever it holds, even if `block` "
+        "is empty: which of its keys a host reads changes with the host's versions.",
+        remedy="Keep the manifest outside of the skill's folder: in a plugin, skills are in folders of their own, "
+        "below `skills/`. To install the skill without it: `--files '*' --files '!.claude-plugin'`.",
+        bad=Example(text='{"name": "status"}\n', path=".claude-plugin/plugin.json"),
+        good=Example(text='{"name": "status"}\n', path="assets/plugin.json"),
+    ),
+)
+
+
+def check_host_manifests(tree: FileTree) -> Iterator[AuditFinding]:
+    """Yield a finding for each manifest at the top of the skill's folder."""
+    manifests = find_host_manifests(file.path for file in tree.files)
+    if not manifests:
+        return
+    starts = "; ".join(_list_started(tree)) or "the programs that it names"
+    for manifest in manifests:
+        path = next(file.path for file in tree.files if f"{file.path}/".startswith(f"{manifest.path}/"))
+        message = f"makes the folder a plugin of {manifest.host}, which would start by itself: {starts}"
+        yield AuditFinding(rule="host-manifest", severity="high", path=sanitize(path), line=1, message=message)
+
+
+def _list_started(tree: FileTree) -> Iterator[str]:
+    """Yield what the files say that a host would start. Only for the message: the list may be incomplete."""
+    found = find_capabilities(tree, with_texts=False)
+    parts = sorted({part for part in PARTS for file in tree.files if file.path.startswith(part)})
+    for kind, values in (("hooks", found.hooks), ("MCP servers", found.mcp_servers), ("parts", parts)):
+        if values:
+            more = f" and {len(values) - MAX_LISTED} more" if len(values) > MAX_LISTED else ""
+            yield f"{kind} {', '.join(excerpt(value) for value in values[:MAX_LISTED])}{more}"
