@@ -1,4 +1,4 @@
-"""Manifests of agent hosts in a folder on disk: whatever kind of entry they are, and whether git ignores them or not."""
+"""Manifests of agent hosts in a folder on disk: entries of any kind, also those that git ignores."""
 
 import os
 from pathlib import Path
