@@ -1,19 +1,22 @@
-"""Where a skill comes from, and whether a pattern matches it. Pure.
+"""Where a skill comes from, and whether a pattern covers it: yes, no, or ambiguous (docs/places.md). Pure.
 
-What a policy allows must be exact, so its patterns match addresses as they are written, without ambiguous paths. What
-`[[trust]]` requires must not depend on how a URL is written, so its patterns match normalized names.
+An address is ambiguous for a pattern if only some servers would understand it as a place that the pattern names.
+Whoever writes an address must gain nothing from that: an ambiguous place is not allowed and not excepted and gets no
+token, but what is required of the pattern's places is required of it.
 """
 
 import fnmatch
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Literal, assert_never
 
-from skillpm.core.git_syntax import server_of
+from skillpm.core.git_syntax import DEFAULT_PORTS, LOOPBACK
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.formats.index_sources import is_local
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
-from skillpm.formats.trust.policy import SOURCE_WORDS
+from skillpm.formats.trust.place_patterns import Address, parse_address, ssh_url
 from skillpm.requirements.source import (
     BundledSource,
     GitSource,
@@ -25,15 +28,16 @@ from skillpm.requirements.source import (
     UrlSource,
 )
 
-# What a server may decode to `.`, `/`, `\\` or `%`: such a path may refer to another place.
-ENCODED = ("%2e", "%2f", "%5c", "%25")
+Match = Literal["yes", "no", "ambiguous"]
+# At the beginning of a path over ssh: the home folder of the user.
+HOME = lazy_pattern(r"^/~/")
 
 
 class Place(Value):
     """A place that skills come from: the table of a policy that decides about it, and its address there.
 
-    The address is a URL, `HOST/PATH` of an OCI repository, or a word: `bundled`, `path`, `env:NAME`, `npm:NAME`. It is
-    empty for an index that is not known yet.
+    The address is a URL, `HOST/PATH` of an OCI repository, or `path:FOLDER`, `bundled:NAME`, `env:NAME`, `npm:NAME`. It
+    is empty for an index that is not known yet.
     """
 
     table: Literal["sources", "indexes", "oci"]
@@ -46,11 +50,11 @@ def find_place(source: Source | Pin) -> Place:
         case GitSource() | GitPin():
             return Place(table="sources", address=_git_address(source.url))
         case UrlSource() | UrlPin():
-            return Place(table="sources", address="path" if is_local(source.url) else source.url)
+            return Place(table="sources", address=_web_address(source.url))
         case PathSource() | PathPin():
-            return Place(table="sources", address="path")
+            return Place(table="sources", address=f"path:{source.path}")
         case BundledSource() | BundledPin():
-            return Place(table="sources", address="bundled")
+            return Place(table="sources", address=f"bundled:{source.name}")
         case PackageSource() | PackagePin():
             return Place(table="sources", address=f"{source.kind}:{source.package}")
         case IndexSource():
@@ -64,49 +68,49 @@ def find_place(source: Source | Pin) -> Place:
 
 
 def index_place(url: str) -> Place:
-    """Return the place of an index; of one in a folder, `path`."""
-    return Place(table="indexes", address="path" if url and is_local(url) else url)
+    """Return the place of an index."""
+    return Place(table="indexes", address=url and _web_address(url))
+
+
+def _web_address(url: str) -> str:
+    return f"path:{url}" if is_local(url) else url
 
 
 def _git_address(url: str) -> str:
     if url.startswith("file://"):
-        return "path"
-    host, _, path = url.partition(":")
-    return url if "://" in url else f"ssh://{host}/{path}"  # git@host:path
+        return f"path:{url.removeprefix('file://')}"
+    server, _, path = url.partition(":")
+    return url if "://" in url else ssh_url(server, path)
 
 
-def matches_place(pattern: str, address: str) -> bool:
-    """Return whether a pattern matches the address of a place.
-
-    In a host and in a path, `*` matches any text, but in a host it never matches part of the path. A
-    pattern without a path matches the whole host, and one that ends with `/` everything below.
-    """
-    if "://" not in address and address.partition(":")[0] in SOURCE_WORDS:
-        return pattern == address.partition(":")[0] or _compile(pattern).fullmatch(address) is not None
-    place = _split(address)
-    scheme, separator, rest = pattern.partition("://")
-    if place is None or (separator and scheme.lower() != place[0]):
-        return False
-    host, _, path = (rest if separator else pattern).partition("/")
-    if not _compile(host.lower()).fullmatch(place[1]):
-        return False
-    if not path:
-        return True
-    if path.endswith("/"):
-        return _compile(f"{path}*").fullmatch(f"{place[2]}/") is not None
-    return _compile(path.removesuffix(".git")).fullmatch(place[2]) is not None
+def match_place(pattern: str, address: str) -> Match:
+    """Return whether a pattern covers the address of a place."""
+    expected, place = parse_address(pattern), parse_address(address)
+    if place.word:
+        return _match_word(pattern, expected, place)
+    if expected.word:
+        return "no"
+    if place.is_plain and _is_exact(expected, place):
+        return "yes"
+    return "ambiguous" if _is_similar(expected, place) else "no"
 
 
-def matches_request(pattern: str, url: str) -> bool:
-    """Return whether a request may go to a URL since that is in a place that a pattern matches, or below one."""
-    place = _split(url)
-    if place is None:
-        return False
-    scheme, host, path = place
-    segments = path.split("/")
-    return any(
-        matches_place(pattern, f"{scheme}://{host}/{'/'.join(segments[:count])}") for count in range(len(segments) + 1)
-    )
+def covers(pattern: str, address: str) -> bool:
+    """Return whether a pattern certainly covers a place: what allows, excepts, or sends a token asks this."""
+    return match_place(pattern, address) == "yes"
+
+
+def may_cover(pattern: str, address: str) -> bool:
+    """Return whether a pattern covers a place as some server may understand its address: what requires asks this."""
+    return match_place(pattern, address) != "no"
+
+
+def allows_request(pattern: str, url: str) -> bool:
+    """Return whether a request may go to a URL since that is in a place that a pattern covers, or below one."""
+    scheme, _, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    host, *segments = rest.split("/")
+    prefixes = ("/".join([host, *segments[:count]]) for count in range(len(segments) + 1))
+    return parse_address(url).is_plain and any(covers(pattern, f"{scheme}://{prefix}") for prefix in prefixes)
 
 
 def matches_name(pattern: str, name: str) -> bool:
@@ -114,57 +118,114 @@ def matches_name(pattern: str, name: str) -> bool:
     return _compile(pattern).fullmatch(name.casefold()) is not None
 
 
-def covers_source(pattern: str, pin: Pin) -> bool:
-    """Return whether a pattern of `[[trust]]` matches the whole name of a source, see `name_source`."""
-    return _compile(pattern.casefold().removesuffix("/")).fullmatch(name_source(pin)) is not None
+def _match_word(pattern: str, expected: Address, place: Address) -> Match:
+    if pattern == "*" or (expected.word == place.word and not expected.path):
+        return "yes"
+    if expected.word == place.word and place.is_plain and _matches_path(expected.path, place.path):
+        return "yes"
+    text = f"{place.word}:{place.path}"
+    written = f"{expected.word}:{expected.path}" if expected.word else f"{expected.host}{expected.path}"
+    # A file system may ignore case, and `[[trust]]` had patterns such as `*skills*` for any source.
+    return "ambiguous" if _resembles(written, text, is_open=written.endswith(("/", "/*"))) else "no"
 
 
-def name_source(pin: Pin) -> str:
-    """Return the source of a skill as `[[trust]]` names it: host and path, or `path:`, `bundled:`, `env:`, `npm:`.
+def _is_exact(pattern: Address, place: Address) -> bool:
+    """Return whether a pattern covers a place exactly as it is written."""
+    port = place.port or DEFAULT_PORTS.get(place.scheme, DEFAULT_PORTS["https"])
+    default = DEFAULT_PORTS.get(place.scheme, DEFAULT_PORTS["https"])
+    wildcard = "*" if pattern.host.endswith("*") else default
+    # Plain HTTP to another machine can be tampered with in transit, so a pattern has to name it.
+    is_http = place.scheme == "http" and place.host.strip("[]") not in LOOPBACK
+    is_scheme = pattern.scheme == place.scheme if pattern.scheme and place.scheme else not is_http
+    # `~/x` over ssh is relative to the home folder of the user, which may be the root of the server.
+    readings = [(pattern.path, place.path), (pattern.decoded, place.decoded)]
+    if place.path.startswith("/~/") and not pattern.path.startswith("/~/"):
+        readings.append((pattern.path, place.path.removeprefix("/~")))
+    return (
+        is_scheme
+        and _compile(pattern.port or wildcard).fullmatch(port) is not None
+        and _matches_host(pattern.host, place.host)
+        and all(_matches_path(expected, path or "/") for expected, path in readings)
+    )
 
-    In lower case, without scheme, port of the scheme, and `.git`: forges ignore case.
+
+def _matches_host(pattern: str, host: str) -> bool:
+    """Return whether a pattern matches a host. `*` matches within one label; at the beginning, it matches several."""
+    first, *others = pattern.split(".")
+    labels = host.split(".")
+    extra = len(labels) - len(others)
+    if first.startswith("*") and first.count("*") == 1 and extra > 1:
+        labels = [".".join(labels[:extra]), *labels[extra:]]
+    return len(labels) == len(others) + 1 and all(
+        _compile(expected).fullmatch(label) for expected, label in zip([first, *others], labels, strict=True)
+    )
+
+
+def _matches_path(pattern: str, path: str) -> bool:
+    """Return whether a pattern matches a path. One that is empty or ends with `/` matches everything below, too."""
+    if not pattern or pattern.endswith("/"):
+        return _compile(f"{pattern}*").fullmatch(f"{path.rstrip('/')}/") is not None
+    name = path.rstrip("/").removesuffix(".git")
+    # An index has a slash at its end, so `PATH/*` covers it.
+    return any(_compile(pattern.removesuffix(".git")).fullmatch(text) for text in (name, path))
+
+
+def _is_similar(pattern: Address, place: Address) -> bool:
+    """Return whether a pattern covers a place as some server may understand its address.
+
+    Scheme, port, case, encoding, and other spellings of the host make no difference, and `*` matches any text. A path
+    that servers understand in several ways may lead anywhere on its host.
     """
-    match pin:
-        case GitPin() | UrlPin():
-            return _strip_url(pin.url)
-        case IndexPin():
-            return _strip_url(pin.index)
-        case PathPin():
-            return f"path:{pin.path}".casefold()
-        case BundledPin():
-            return f"bundled:{pin.name}".casefold()
-        case OciPin() | PackagePin():
-            return find_place(pin).address.casefold()
-        case _:
-            assert_never(pin)
+    expected_host, host = _normalize_host(pattern.host), _normalize_host(place.host)
+    if not place.is_plain and _compile(expected_host).fullmatch(host):
+        return True
+    is_open = pattern.path in {"", "/"} or pattern.path.endswith(("/", "/*"))
+    expected, text = (
+        f"{name}{HOME.sub('/', each.decoded)}" for name, each in ((expected_host, pattern), (host, place))
+    )
+    return _resembles(expected, text, is_open=is_open)
 
 
-def _strip_url(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    if not separator:  # git@host:path, or a folder
-        host, colon, path = url.partition(":")
-        rest = f"{host.rpartition('@')[2]}/{path.lstrip('/')}" if colon else url
-    authority, slash, path = rest.partition("/")
-    host = authority.rpartition("@")[2].casefold()
-    port = {"https": ":443", "http": ":80", "ssh": ":22"}.get(scheme, "")
-    host = host.removesuffix(port).rstrip(".") if port else host
-    path = re.sub("/+", "/", path).strip("/").casefold().removesuffix(".git")
-    return f"{host}{slash}{path}" if path else host
+def _resembles(pattern: str, text: str, *, is_open: bool) -> bool:
+    base, name = _fold(pattern.removesuffix("*") if pattern.endswith("/*") else pattern), _fold(text)
+    return any(_compile(expected).fullmatch(name) for expected in ([base, f"{base}/*"] if is_open else [base]))
 
 
-def _split(address: str) -> tuple[str, str, str] | None:
-    """Return scheme, host with port, and path of an address, or None for a path that is not plain.
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold().rstrip("/").removesuffix(".git")
 
-    A server may understand `a/../b` and `a%2f..%2fb` as `b`, so no pattern matches these.
-    """
-    scheme, separator, rest = address.partition("://")
-    rest = rest if separator else address
-    host = server_of(address) if separator else rest.partition("/")[0].lower()
-    path = re.split("[?#]", rest.partition("/")[2])[0].rstrip("/").removesuffix(".git")
-    is_plain = not path or not {"", ".", ".."} & {*path.split("/")}
-    if not is_plain or "\\" in path or any(code in path.lower() for code in ENCODED):
-        return None
-    return scheme if separator else "", host, path
+
+def _normalize_host(host: str) -> str:
+    """Return the usual spelling of a host: without a final dot, international names in ASCII, addresses in short."""
+    host = host.rstrip(".")
+    if not host.isascii():
+        import idna  # noqa: PLC0415  (only for international names)
+
+        labels = re.split("[.\u3002\uff0e\uff61]", host)
+        try:
+            return ".".join(each if each.isascii() else idna.encode(each, uts46=True).decode() for each in labels)
+        except idna.IDNAError:
+            return host
+    if host.startswith("[") or host[-1:].isdigit() or ".0x" in f".{host}":
+        return _normalize_ip(host.strip("[]"))
+    return host
+
+
+def _normalize_ip(host: str) -> str:
+    """Return an IP address as it is usually written: `127.1`, `0x7f000001` and `2130706433` are one (inet_aton(3))."""
+    import ipaddress  # noqa: PLC0415  (only for hosts without a name)
+
+    try:
+        if ":" in host:
+            address = ipaddress.IPv6Address(host)
+            return str(address.ipv4_mapped or address)
+        *parts, last = (
+            int(part, 0 if part.startswith("0x") else 8 if part[:1] == "0" else 10) for part in host.split(".")
+        )
+        number = sum(part << (24 - 8 * place) for place, part in enumerate(parts)) + last
+        return str(ipaddress.IPv4Address(number))
+    except ValueError:  # a name
+        return host
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.policy import BlockedContent, Policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.requirements.source import Source
-from skillpm.trust.places import Place, covers_source, find_place, matches_name, matches_place, matches_request
+from skillpm.trust.places import Place, allows_request, covers, find_place, matches_name, may_cover
 
 MAX_NAMED = 5
 # By how many seconds clocks may differ.
@@ -83,7 +83,7 @@ class Policies(Value):
             allowed = {"sources": layer.sources, "indexes": layer.indexes, "oci": layer.oci}
             if {*allowed.values()} == {None}:
                 continue
-            is_allowed = any(matches_place(pattern, place.address) for pattern in allowed[place.table] or ())
+            is_allowed = any(covers(pattern, place.address) for pattern in allowed[place.table] or ())
             problem = "" if is_allowed else f"comes from {_describe(place)}, which is not allowed"
             yield PolicyCheck(rule=place.table, where=layer.locate(f"{place.table}.allow"), problem=problem)
 
@@ -93,8 +93,9 @@ class Policies(Value):
             lists = [patterns for patterns in (layer.sources, layer.indexes, layer.oci) if patterns is not None]
             patterns = [*(layer.sources or ()), *(layer.indexes or ())]
             # The path of a request to a registry is that of its API, so only the host can be compared.
-            patterns += [pattern.partition("/")[0] for pattern in layer.oci or ()]
-            if lists and not any(matches_request(pattern, url) for pattern in patterns):
+            hosts = [pattern.rpartition("://")[2].partition("/")[0] for pattern in layer.oci or ()]
+            patterns += [f"{scheme}{host}" for host in hosts for scheme in ("", "http://")]
+            if lists and not any(allows_request(pattern, url) for pattern in patterns):
                 return layer.origin
         return ""
 
@@ -182,14 +183,13 @@ class Policies(Value):
             for pattern, root in layer.signers.items():
                 where = layer.locate(f"require.signers.{pattern}")
                 rule = TrustRule(source=pattern, root=layer.locate_file(root), required=True, where=where)
-                # Forges ignore case: what is required must not depend on how a URL is written.
-                if covers_source(pattern, pin) or matches_place(pattern.casefold(), address.casefold()):
+                if may_cover(pattern, address):
                     yield rule
 
 
 def _describe(place: Place) -> str:
     words = {"path": "a local folder", "bundled": "skillpm itself"}
-    return words.get(place.address, sanitize(place.address))
+    return words.get(place.address.partition(":")[0], sanitize(place.address))
 
 
 def _license_problem(text: str, allowed: Sequence[str]) -> str:

@@ -271,9 +271,9 @@ def test_a_checkout_cannot_say_whom_to_trust(project: CommandSandbox, url: str, 
         ),
         ('keys = ["a"]', "trust.0: `source` is missing"),
         (
-            'source = "https://github.com/*"\nkeys = ["a"]',
-            "trust.0.source: expected a host and a path such as github.com/acme/*, without https://, got "
-            '"https://github.com/*"',
+            'source = "github.com/../acme"\nkeys = ["a"]',
+            "trust.0.source: expected a pattern without `..`, `//`, `;`, `?`, `#` and `\\`, which match no place, got "
+            '"github.com/../acme"',
         ),
         ('source = "*"\nkeys = ["a"]\nrequire = true', "unknown key `require`; did you mean `required`?"),
     ],

@@ -11,20 +11,22 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.trust.audit_settings import read_rules
+from skillpm.formats.trust.place_patterns import (
+    MAX_PATTERN_LENGTH,
+    MAX_WILDCARDS,
+    SOURCE_WORDS,
+    read_place_pattern,
+)
 
 FORMAT = 1
 # Of a policy, in bytes; a list of ten thousand blocked digests has 1.5 MB.
 MAX_POLICY_SIZE = 5_000_000
-MAX_PATTERN_LENGTH = 500
-MAX_WILDCARDS = 6
 TABLES = ("sources", "indexes", "oci", "require", "licenses", "limits", "audit", "blocked", "fetch")
 DURATION = lazy_pattern(r"([0-9]{1,6})\s*(s|seconds?|m|minutes?|h|hours?|d|days?|w|weeks?)")
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 SIZE = lazy_pattern(r"([0-9]{1,9})\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)")
 UNIT_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 KEY = lazy_pattern(r"ed25519:[A-Za-z0-9+/]{43}=")
-# The kinds of sources without a host, which a pattern of [sources] names by these words.
-SOURCE_WORDS = ("bundled", "path", "env", "npm")
 
 
 class BlockedContent(Value):
@@ -135,12 +137,10 @@ def _read_pattern(node: JsonNode, words: tuple[str, ...] = SOURCE_WORDS) -> str:
     text = node.text().strip()
     is_word = text.partition(":")[0] in words
     is_address = not text.startswith(("/", ".")) and any(character in text for character in "./*:")
-    if not (is_word or is_address or text == "localhost"):
+    if not (is_word or is_address or text == "localhost") or " " in text:
         others = f", or one of {', '.join(words)}" if words else ""
         node.raise_expected(f"a host and a path such as github.com/acme/*{others}")
-    if len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS or HIDDEN.search(text) or " " in text:
-        node.raise_expected(f"a pattern of at most {MAX_PATTERN_LENGTH} characters with at most {MAX_WILDCARDS} `*`")
-    return text
+    return read_place_pattern(node)
 
 
 def _read_signers(require: JsonNode) -> dict[str, str]:

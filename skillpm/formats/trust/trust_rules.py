@@ -1,11 +1,9 @@
 """`[[trust]]` of config.toml: the trusted signers of each source (docs/guides/signing.md)."""
 
 from skillpm.core.decoder import JsonNode
-from skillpm.core.text import HIDDEN
 from skillpm.core.values import Value
+from skillpm.formats.trust.place_patterns import read_place_pattern
 
-MAX_PATTERN_LENGTH = 500
-MAX_WILDCARDS = 6
 IDENTITY_KEYS = ("identity", "issuer", "trusted-root")
 
 
@@ -41,7 +39,7 @@ def _read_rule(node: JsonNode) -> TrustRule:
     if root is None and keys is None and signers is None and not identity:
         node.raise_expected("at least one of `root`, `keys`, `allowed-signers` and `identity`")
     return TrustRule(
-        source=_read_pattern(node.require("source")),
+        source=read_place_pattern(node.require("source")),
         root="" if root is None else root.path(),
         keys=() if keys is None else tuple(key.path() for key in keys.elements()),
         allowed_signers="" if signers is None else signers.path(),
@@ -52,12 +50,3 @@ def _read_rule(node: JsonNode) -> TrustRule:
         required=node.flag_or("required"),
         where=node.where,
     )
-
-
-def _read_pattern(node: JsonNode) -> str:
-    text = node.text().strip()
-    if not text or HIDDEN.search(text) or "://" in text:
-        node.raise_expected("a host and a path such as github.com/acme/*, without https://")
-    if len(text) > MAX_PATTERN_LENGTH or text.count("*") > MAX_WILDCARDS:
-        node.raise_expected(f"a pattern of at most {MAX_PATTERN_LENGTH} characters with at most {MAX_WILDCARDS} `*`")
-    return text

@@ -12,7 +12,7 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.trust_rules import TrustRule, read_trust
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.settings import Settings
-from skillpm.trust.places import covers_source
+from skillpm.trust.places import find_place, match_place
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors
@@ -38,9 +38,21 @@ def _parse_rules(text: str, file: str) -> tuple[TrustRule, ...]:
     return read_trust(parse_toml(text, file).get("trust"))
 
 
-def find_trust_rules(rules: Iterable[TrustRule], pin: Pin) -> tuple[TrustRule, ...]:
-    """Return the rules about the source of a skill."""
-    return tuple(rule for rule in rules if covers_source(rule.source, pin))
+def find_trust_groups(rules: Iterable[TrustRule], pin: Pin) -> tuple[tuple[TrustRule, ...], ...]:
+    """Return the rules about the source of a skill, in groups: a signer of each group must have signed it.
+
+    If rules cover its place, their signers count, and a rule that may cover it only adds that a signature is required.
+    Otherwise each rule that may cover it and requires a signature is a group, since it is not known which one applies:
+    the author of the address could choose whose keys count.
+    """
+    address = find_place(pin).address
+    matches = [(rule, match_place(rule.source, address)) for rule in rules]
+    covering = tuple(rule for rule, match in matches if match == "yes")
+    similar = tuple(rule for rule, match in matches if match == "ambiguous")
+    required = tuple(rule for rule in similar if rule.required)
+    if covering:
+        return ((*covering, *(TrustRule(source=rule.source, required=True, where=rule.where) for rule in required)),)
+    return tuple((rule,) for rule in required) or ((similar,) if similar else ())
 
 
 def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":

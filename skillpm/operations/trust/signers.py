@@ -19,7 +19,7 @@ from skillpm.formats.pin import GitPin, OciPin, summarize_pin
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.operations.context.trust_settings import (
     check_key_file,
-    find_trust_rules,
+    find_trust_groups,
     load_anchors,
     read_trust_rules,
     resolve_key_file,
@@ -78,10 +78,18 @@ def check_signature(
 
     Without a rule for its source, only whether its files are those that were signed, by whomever.
     """
-    is_signed = tree.read(SIGNATURE_FILE) is not None
-    rules = find_trust_rules(read_trust_rules(settings), skill.pin)
-    if not rules:
+    groups = find_trust_groups(read_trust_rules(settings), skill.pin)
+    if not groups:
+        is_signed = tree.read(SIGNATURE_FILE) is not None
         return SignatureCheck(problem=find_mismatch(tree), is_signed=is_signed)
+    checks = [_check_group(settings, skill, tree, rules, fetchers) for rules in groups]
+    return next((check for check in checks if check.problem), checks[0])
+
+
+def _check_group(
+    settings: Settings, skill: LockedSkill, tree: FileTree, rules: tuple[TrustRule, ...], fetchers: FetcherDispatcher
+) -> SignatureCheck:
+    is_signed = tree.read(SIGNATURE_FILE) is not None
     problems = []
     for verify in _find_methods(settings, skill, tree, rules, fetchers):
         try:
@@ -174,7 +182,8 @@ def _refuse_other_source() -> str:
 
 def is_signature_required(settings: Settings, skill: LockedSkill) -> bool:
     """Return whether a rule refuses a skill of this source without a trusted signature."""
-    return any(rule.required for rule in find_trust_rules(read_trust_rules(settings), skill.pin))
+    groups = find_trust_groups(read_trust_rules(settings), skill.pin)
+    return any(rule.required for rules in groups for rule in rules)
 
 
 def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatcher) -> Lockfile:
@@ -189,8 +198,8 @@ def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatche
         is_same = old is not None and (old.pin, old.digest) == (skill.pin, skill.digest)
         if is_same and old is not None and old.signer:
             skills[name] = skill.replace(signer=old.signer)
-        elif matching := find_trust_rules(rules, skill.pin):
-            must_fetch = not is_same or any(rule.required for rule in matching)
+        elif groups := find_trust_groups(rules, skill.pin):
+            must_fetch = not is_same or any(rule.required for matching in groups for rule in matching)
             tree = _read_content(name, skill, fetchers, must_fetch=must_fetch)
             if tree is not None:
                 skills[name] = skill.replace(signer=check_signature(fetchers.settings, skill, tree, fetchers).signer)
