@@ -17,6 +17,7 @@ from skillpm.installer.layout import load_receipt
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.trust_settings import require_key_files
 from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change, find_present_agents
@@ -83,6 +84,7 @@ def detect_hosts(scope: Scope, context: Context) -> DetectedHosts:
 def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
     """Link the skills of a scope for these agents, now and after every later change."""
     require_agent_folders(names, scope, context)
+    require_key_files(scope, context.settings)
 
     def edit(files: ProjectFiles) -> ProjectFiles:
         return add_agents(files, names)

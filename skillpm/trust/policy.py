@@ -177,14 +177,17 @@ class Policies(Value):
         return (0, "") if strictest is None else (strictest.reviews, strictest.locate("require.reviews"))
 
     def find_signers(self, pin: Pin) -> Iterator[TrustRule]:
-        """Yield the rules of policies about the signature of a skill, all of which must pass."""
+        """Return the rules of policies about the signature of a skill, all of which must pass."""
         address = find_place(pin).address
+        return (rule for rule in self.signers if may_cover(rule.source, address))
+
+    @property
+    def signers(self) -> Iterator[TrustRule]:
+        """All rules of policies about signatures."""
         for layer in self.layers:
             for pattern, root in layer.signers.items():
                 where = layer.locate(f"require.signers.{pattern}")
-                rule = TrustRule(source=pattern, root=layer.locate_file(root), required=True, where=where)
-                if may_cover(pattern, address):
-                    yield rule
+                yield TrustRule(source=pattern, root=layer.locate_file(root), required=True, where=where)
 
 
 def _describe(place: Place) -> str:

@@ -15,6 +15,7 @@ from skillpm.operations.content_validation.widened import find_widened
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.trust_settings import require_key_files
 from skillpm.operations.pipeline.plan import ValidationOptions
 
 Check = Callable[[ValidationRequest], Iterable[Problem]]
@@ -43,6 +44,7 @@ def find_problems(
     """Return every problem of every skill."""
     if not incoming:
         return []
+    require_key_files(scope, context.settings)
     audit = load_audit_settings(scope, context.settings)
     request = ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
     return [problem for check in CHECKS for problem in check(request)]

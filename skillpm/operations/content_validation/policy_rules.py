@@ -1,18 +1,16 @@
 """The rules of policies for the content of skills; rules about places were checked before fetching."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import pluralize
 from skillpm.errors import SignatureError
-from skillpm.files import read_regular_file
 from skillpm.formats.trust.reviews import Review
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
 from skillpm.operations.context.scope_policy import CHECK_HINT, load_current_policies
-from skillpm.operations.context.trust_settings import MAX_KEY_FILE, load_anchors
+from skillpm.operations.context.trust_settings import as_key_rule, load_anchors
 from skillpm.operations.review.review_state import needs_review
 from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
@@ -63,7 +61,7 @@ def check_skill(
 def _find_signature_problem(rule: TrustRule, skill: IncomingSkill, settings: Settings) -> str:
     """Return why a skill does not have the signature that a policy requires. Each policy names its own roots."""
     try:
-        anchors = load_anchors(settings, [_as_key_rule(rule)])
+        anchors = load_anchors(settings, [as_key_rule(rule)])
         from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
 
         # Content that was locked while its certificate was valid stays valid.
@@ -72,14 +70,6 @@ def _find_signature_problem(rule: TrustRule, skill: IncomingSkill, settings: Set
     except SignatureError as error:
         return f"is not signed as required: {error.message}{f' ({error.where})' if error.where else ''}"
     return ""
-
-
-def _as_key_rule(rule: TrustRule) -> TrustRule:
-    """Return the rule for a public key if its file has one, instead of certificates."""
-    with suppress(OSError):  # which is reported when the certificates are read
-        if b"PUBLIC KEY" in read_regular_file(rule.root, MAX_KEY_FILE):
-            return rule.replace(root="", keys=(rule.root,))
-    return rule
 
 
 def describe_content(tree: FileTree) -> tuple[str, SkillContent]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from skillpm.errors import SignatureError
 from skillpm.files import OS_ERROR_REASONS, read_regular_file, read_text
 from skillpm.formats.pin import Pin
 from skillpm.formats.trust.trust_rules import TrustRule, read_trust
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.settings import Settings
 from skillpm.trust.places import find_place, match_place
@@ -63,13 +66,41 @@ def load_anchors(settings: Settings, rules: Sequence[TrustRule]) -> "Anchors":
         raise missing_library_error() from error
     anchors = Anchors()
     for rule in rules:
-        if rule.root:
-            path = resolve_key_file(settings, rule.root)
-            anchors += read_certificates(check_key_file(path, rule), path)
-        for key in rule.keys:
-            path = resolve_key_file(settings, key)
-            anchors += read_public_key(check_key_file(path, rule), path)
+        files = [(read_certificates, rule.root)] if rule.root else []
+        for parse, file in (*files, *((read_public_key, key) for key in rule.keys)):
+            path = resolve_key_file(settings, file)
+            try:
+                anchors += parse(check_key_file(path, rule), path)
+            except SignatureError as error:
+                error.hint = error.hint or f"it is named in {rule.where}"
+                raise
     return anchors
+
+
+def require_key_files(scope: Scope, settings: Settings) -> None:
+    """Raise `SignatureError` if a file with keys that `[[trust]]` or a policy names cannot be used.
+
+    Also for sources that no skill has here: a missing key is a mistake, and would be noticed only when it is too late.
+    """
+    policies = load_scope_policies(scope, settings)
+    required = () if policies is None else policies.signers
+    for rule in (*read_trust_rules(settings), *map(as_key_rule, required)):
+        for file in filter(None, (rule.allowed_signers, rule.trusted_root)):
+            check_key_file(resolve_key_file(settings, file), rule)
+        if rule.root or rule.keys:
+            try:
+                load_anchors(settings, [rule])
+            except SignatureError as error:
+                if error.where:  # else the extra `sign` is missing, which only skills of this source need
+                    raise
+
+
+def as_key_rule(rule: TrustRule) -> TrustRule:
+    """Return the rule of a policy for a public key if its file has one, instead of certificates."""
+    with suppress(OSError):  # which is reported when the certificates are read
+        if b"PUBLIC KEY" in read_regular_file(rule.root, MAX_KEY_FILE):
+            return rule.replace(root="", keys=(rule.root,))
+    return rule
 
 
 def resolve_key_file(settings: Settings, path: str) -> str:

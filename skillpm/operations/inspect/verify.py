@@ -61,6 +61,10 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
     """Verify every skill in the lockfile and in the receipt."""
     require_project_manifest(scope, context.settings)
     files, policies = read_project_files(scope, context), load_scope_policies(scope, context.settings)
+    if policies is not None or read_user_setting(context.settings, "trust") is not None:
+        from skillpm.operations.context.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
+
+        require_key_files(scope, context.settings)
     fetchers = make_fetchers(scope, context)
     fetchers.name_sources([*files.all_requirements.values(), *files.overrides.values()])
 
