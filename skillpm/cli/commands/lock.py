@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, exclude_newer_option, fetch_options, lock_timeout_option
+from skillpm.cli.change_options import (
+    allow_option,
+    dry_run_option,
+    exclude_newer_option,
+    fetch_options,
+    lock_timeout_option,
+)
 from skillpm.cli.change_output import failures_to_json, report_failures
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
@@ -13,6 +19,7 @@ from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.operations.install.lock import LockResult, check_lock, lock
 from skillpm.operations.install.lock_proof import Claim, LockProof
+from skillpm.operations.pipeline.plan import ValidationOptions
 
 MAX_NAMES = 20
 
@@ -28,6 +35,7 @@ Examples:
 @click.option("--check", is_flag=True, help="Check that the lockfile is up to date, and that it is true.")
 @click.option("--upgrade", is_flag=True, help="Upgrade all skills to the newest versions that skills.json allows.")
 @click.option("--upgrade-skill", "skills", multiple=True, metavar="NAME", help="Upgrade this skill (repeatable).")
+@allow_option
 @dry_run_option
 @lock_timeout_option
 @exclude_newer_option
@@ -39,10 +47,14 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
     still lead to what is locked; with --offline, it prints what was not proved.
     """
     scope, dry_run = call.scope, call.flags["dry_run"]
-    if check and (upgrade or skills):
-        raise UsageError("--check cannot be used with --upgrade or --upgrade-skill")
+    validation = ValidationOptions(allow=call.flags["allowed_rules"])
+    if check and (upgrade or skills or validation.allow):
+        raise UsageError("--check cannot be used with --upgrade, --upgrade-skill or --allow")
     upgraded = () if upgrade else skills or None
-    result = check_lock(scope, call.context) if check else lock(scope, call.context, dry_run=dry_run, upgrade=upgraded)
+    if check:
+        result = check_lock(scope, call.context)
+    else:
+        result = lock(scope, call.context, dry_run=dry_run, upgrade=upgraded, validation=validation)
     if call.console.as_json:
         rows = [{"name": name, "from": old, "to": new} for name, old, new in result.changes]
         value = {

@@ -42,6 +42,8 @@ from skillpm.operations.pipeline.lock_resolution import (
     render_lockfile,
     resolve_lockfile,
 )
+from skillpm.operations.pipeline.plan import ValidationOptions
+from skillpm.operations.pipeline.refused_includes import RefusalOptions, leave_out_refused
 from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 
 MAX_NAMES = 20
@@ -65,18 +67,28 @@ class LockResult(Value):
     proof: LockProof = LockProof()
 
 
-def lock(scope: Scope, context: Context, *, dry_run: bool = False, upgrade: Sequence[str] | None = None) -> LockResult:
-    """Update the lockfile to satisfy the manifest, and upgrade the skills in `upgrade`: all if it is empty."""
+def lock(
+    scope: Scope,
+    context: Context,
+    *,
+    dry_run: bool = False,
+    upgrade: Sequence[str] | None = None,
+    validation: ValidationOptions = ValidationOptions(),  # noqa: B008  (immutable)
+) -> LockResult:
+    """Update the lockfile to satisfy the manifest, and upgrade the skills in `upgrade`: all if it is empty.
+
+    What is locked is not checked, so that it can be reviewed, except what an include brings without being named.
+    """
     require_project_manifest(scope, context.settings)
     if scope.member:
         scope = workspace_scope(scope, context.settings)
     if dry_run:
         files = require_manifest(scope, _read_merged_files(scope, context))
-        return _resolve_lock(scope, context, files, upgrade)[0].replace(is_changed=False)
+        return _resolve_lock(scope, context, files, upgrade, validation)[0].replace(is_changed=False)
     is_new = not os.path.isdir(scope.layout.internal_dir)
     try:
         with lock_scope(scope, context):
-            return retry_if_changed(lambda: _lock_and_write(scope, context, upgrade))
+            return retry_if_changed(lambda: _lock_and_write(scope, context, upgrade, validation))
     finally:
         if is_new:
             remove_empty_directory(scope)  # it holds nothing but the lock
@@ -144,10 +156,12 @@ def _merge_message(scope: Scope, merged: MergedLockfile) -> str:
     return f"{message}; resolved again, since they lock it differently: {names}" if names else message
 
 
-def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | None) -> LockResult:
+def _lock_and_write(
+    scope: Scope, context: Context, upgrade: Sequence[str] | None, validation: ValidationOptions
+) -> LockResult:
     """Resolve and write the lockfile, while holding the lock. Raises `DocumentChanged` if a document was saved."""
     files = require_manifest(scope, _read_merged_files(scope, context))
-    result, text = _resolve_lock(scope, context, files, upgrade)
+    result, text = _resolve_lock(scope, context, files, upgrade, validation)
     check_unchanged(scope, files)
     if result.is_changed:
         write_checked_lockfile(scope, context, files, text)
@@ -155,7 +169,11 @@ def _lock_and_write(scope: Scope, context: Context, upgrade: Sequence[str] | Non
 
 
 def _resolve_lock(
-    scope: Scope, context: Context, files: ProjectFiles, upgrade: Sequence[str] | None
+    scope: Scope,
+    context: Context,
+    files: ProjectFiles,
+    upgrade: Sequence[str] | None,
+    validation: ValidationOptions,
 ) -> tuple[LockResult, str]:
     """Return what locking changes, and the text of the new lockfile."""
     settings = context.settings
@@ -163,8 +181,12 @@ def _resolve_lock(
     refreshed = (EVERY_REPOSITORY,) if upgrade is not None and not upgrade else ()
     fetchers, conflicts = make_fetchers(scope, context), find_lock_conflicts(files)
     files = expand_includes(scope, files, fetchers, refreshed)
-    upgraded = resolve_upgrade(scope, files, fetchers, names, UpgradeOptions(checks_commits=True))
-    after, before = upgraded.lockfile, files.whole_lockfile
+    options = UpgradeOptions(checks_commits=True)
+    upgraded, before = resolve_upgrade(scope, files, fetchers, names, options), files.whole_lockfile
+    if files.included and upgraded.lockfile != before:
+        refusals = RefusalOptions(upgrade=names, validation=validation, chosen=upgrade or (), only_locks=True)
+        upgraded = leave_out_refused(scope, context, files, upgraded, options, refusals)
+    after = upgraded.lockfile
     changed = find_changed_skills(before, after)
     _require_signatures({name: new for name, _, new in changed if new is not None}, fetchers)
     report_moved_tags(before, after, context.reporter)

@@ -48,7 +48,7 @@ def update(
         return [name for name in selected if name not in kept]
 
     refreshed = () if names else (EVERY_REPOSITORY,)
-    options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed)
+    options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed, chosen=tuple(names))
     if is_workspace_root(scope):
         from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
 

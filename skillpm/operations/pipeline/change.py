@@ -29,7 +29,7 @@ from skillpm.operations.context.scope_settings import read_edit_policies
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
-from skillpm.operations.pipeline.groups import select_groups
+from skillpm.operations.pipeline.groups import remove_from_groups, select_groups
 from skillpm.operations.pipeline.includes import expand_includes, explain_includes
 from skillpm.operations.pipeline.index_policy import (
     add_indexes,
@@ -123,6 +123,8 @@ class ChangeOptions(Value):
     allows_whole_repositories: bool = False
     # Whether skills that cannot be upgraded stay as they are locked, while the others are upgraded.
     allows_failures: bool = False
+    # The skills to update, if the user named some: they are refused, but not left out.
+    chosen: tuple[str, ...] = ()
     # The URLs of repositories whose skills are listed again, for the includes that stand for all of them.
     refreshed: tuple[str, ...] = ()
     # The groups of the manifest to install; empty for everything.
@@ -228,6 +230,8 @@ def _make_plan(
         files = expand_includes(scope, files, make_fetchers(scope, context), options.refreshed)
     upgraded = resolve_changed_lockfile(scope, context, options, files, upgrade)
     files, lockfile = write_ranges(files, upgraded.lockfile, make_fetchers(scope, context))
+    if files.manifest_text != files.original_manifest_text:  # which may have added them to a group
+        files = remove_from_groups(files, upgraded.left_out)
     return plan_scope(scope, context, options, files, lockfile).replace(failures=upgraded.failures)
 
 
@@ -242,6 +246,14 @@ def resolve_changed_lockfile(
         checks_commits=True,
     )
     upgraded = resolve_upgrade(scope, files, make_fetchers(scope, context), upgrade, upgrade_options)
+    if files.included and upgraded.lockfile != files.whole_lockfile and not options.lock_policy.locked:
+        from skillpm.operations.pipeline.refused_includes import (  # noqa: PLC0415  (with all checks of new content)
+            RefusalOptions,
+            leave_out_refused,
+        )
+
+        refusals = RefusalOptions(upgrade=upgrade, validation=options.validation, chosen=options.chosen)
+        upgraded = leave_out_refused(scope, context, files, upgraded, upgrade_options, refusals)
     lockfile, before = upgraded.lockfile, files.whole_lockfile
     report_moved_tags(before, lockfile, context.reporter)
     if lockfile != before and not (options.allows_whole_repositories or options.dry_run):

@@ -196,6 +196,11 @@ def leave_out(
         part = next((part for part in error.parts if name in part.skills), error)
         message = part.message.removeprefix(f"skill {name}: ")
         reporter.warn(f"left out {name} of {files.included[name].place}: {message}")
+    return without_included(files, names)
+
+
+def without_included(files: ProjectFiles, names: Collection[SkillName]) -> ProjectFiles:
+    """Return the files without these skills of includes."""
     return files.replace(
         included={name: include for name, include in files.included.items() if name not in names},
         requirements={name: source for name, source in files.requirements.items() if name not in names},

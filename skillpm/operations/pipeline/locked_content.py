@@ -9,7 +9,7 @@ from typing import Any
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.errors import CHECK_LOCK_HINT, DocumentError, OfflineError, RefusedError
+from skillpm.errors import CHECK_LOCK_HINT, DocumentError, NotTrusted, OfflineError, RefusedError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.metadata import choose_version
@@ -59,7 +59,14 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
     _check_versions(scope, plan, contents)
-    check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.validation)
+    try:
+        check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.validation)
+    except NotTrusted as error:
+        if included := [name for name in error.skills if name in plan.files.included]:
+            error.hint += (
+                f"; `{scope.command('uninstall', *included)}` leaves {'it' if len(included) == 1 else 'them'} out"
+            )
+        raise
     merged = _merge_edits(scope, context, plan, contents)
     new_skills = {}
     for name, content in contents.items():

@@ -15,6 +15,7 @@ from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.includes import leave_out
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, ReleaseChanged, resolve_lockfile
+from skillpm.resolver.resolution import reachable_skills
 from skillpm.resolver.unchanged_content import find_unchanged
 
 
@@ -31,6 +32,8 @@ class Upgrade(Value):
 
     lockfile: Lockfile
     failures: tuple[FailedUpdate, ...] = ()
+    # The new skills of includes whose content is refused.
+    left_out: tuple[SkillName, ...] = ()
 
 
 class UpgradeOptions(Value):
@@ -58,6 +61,7 @@ def resolve_upgrade(
     and the others are upgraded. New skills of an include are left out then.
     """
     remaining, failures, before = {*upgrade}, list[FailedUpdate](), files.whole_lockfile
+    left_out = dict[SkillName, SkillpmError]()
     while True:
         try:
             lockfile = resolve_lockfile(scope, files, fetchers, options.lock_policy, remaining, options.selected)
@@ -71,8 +75,22 @@ def resolve_upgrade(
             parts = [part for part in error.parts if not new & {*part.skills}]
             failures += [_describe_failure(scope, before, part) for part in parts]
             remaining -= failed
+            left_out |= dict.fromkeys(new, error)
             files = leave_out(files, new, error, fetchers.reporter)
         else:
+            # Whoever breaks a skill must not give its name to another one.
+            if taken := left_out.keys() & lockfile.skills.keys():
+                name = min(taken)
+                requirers = find_requirers(files, lockfile, taken)
+                new, held = requirers - before.skills.keys(), requirers & remaining
+                if not (new or held):
+                    raise left_out[name]
+                broken = NotFoundError(f"it requires `{name}`, which was left out", skills=sorted(requirers))
+                failures += [FailedUpdate(names=(each,), message=broken.message) for each in sorted(held)]
+                remaining -= held
+                left_out |= dict.fromkeys(new, broken)
+                files = leave_out(files, new, broken, fetchers.reporter)
+                continue
             kept = find_unchanged(before, lockfile) if remaining else {}
             if options.checks_commits and kept:
                 pins = {name: skill.pin for name, skill in kept.items() if isinstance(skill.pin, GitPin)}
@@ -80,6 +98,13 @@ def resolve_upgrade(
                 kept = {name: skill for name, skill in kept.items() if name not in lost}
             lockfile = lockfile.replace(skills={**lockfile.skills, **kept})
             return Upgrade(lockfile=lockfile, failures=tuple(sorted(failures, key=lambda failure: failure.names)))
+
+
+def find_requirers(files: ProjectFiles, after: Lockfile, names: Collection[SkillName]) -> set[SkillName]:
+    """Return the skills of includes that an upgrade changes, and that require one of these skills."""
+    before = files.whole_lockfile.skills
+    changed = {name: source for name, source in files.included.items() if after.skills.get(name) != before.get(name)}
+    return {name for name in changed if not reachable_skills({name: None}, after).isdisjoint(names)} - {*names}
 
 
 def _describe_failure(scope: Scope, locked: Lockfile, error: SkillpmError) -> FailedUpdate:
