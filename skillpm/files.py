@@ -259,3 +259,18 @@ def remove_stale_temporaries(path: str) -> None:
 def is_below(path: str, folder: str) -> bool:
     """Return whether a resolved path is in a resolved folder, or is that folder."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def find_link_out(path: str, boundary: str) -> str:
+    """Return the first link on an absolute path that is inside `boundary` and leads out of it; empty if none does.
+
+    A link outside the boundary does not count: it did not come with what is inside.
+    """
+    boundary, folder = os.path.realpath(boundary), os.path.sep
+    for part in path.split(os.path.sep):
+        entry = os.path.join(folder, part)
+        target = os.path.realpath(entry)
+        if is_below(folder, boundary) and not is_below(target, boundary) and os.path.islink(entry):
+            return entry
+        folder = target
+    return ""

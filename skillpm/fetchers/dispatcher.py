@@ -52,6 +52,7 @@ from skillpm.store import Store
 if TYPE_CHECKING:
     from skillpm.fetchers.git.git_fetcher import GitFetcher
     from skillpm.fetchers.local import PathFetcher
+    from skillpm.fetchers.local_paths import LocalPaths
     from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.fetchers.oci.oci_fetcher import OciFetcher
     from skillpm.fetchers.packages.package_fetcher import PackageFetcher
@@ -89,6 +90,8 @@ class FetcherDispatcher:
         self.reporter = reporter
         self.locate_git_cache = locate_git_cache
         self.make_index_fetcher = make_index_fetcher
+        # No link inside it may lead a local path out of it; empty for the user's own scope.
+        self.boundary = ""
         self.destinations = Destinations()
         self.cooldown = Cooldown()
         # Raises `NotTrusted` for a source or pin that a policy forbids; a key is empty if the name is not known yet.
@@ -320,6 +323,12 @@ class FetcherDispatcher:
             self._fetchers[kind] = fetcher
         return self._fetchers[kind]
 
+    def local_paths(self) -> "LocalPaths":
+        """Return how paths of the manifest are resolved."""
+        from skillpm.fetchers.local_paths import LocalPaths  # noqa: PLC0415  (only if a fetcher reads local files)
+
+        return LocalPaths(base=self.base, home=self.settings.home, boundary=self.boundary)
+
     def _create_fetcher(self, kind: str) -> Fetcher:
         settings = self.origin_settings
         if kind == "git":
@@ -331,8 +340,8 @@ class FetcherDispatcher:
         if kind == "path":
             from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
 
-            limits, home, flag = settings.limits, settings.home, settings.scope_flag
-            return cast("Fetcher", PathFetcher(self.base, home, limits, self.store, self.reporter, flag))
+            local = PathFetcher(self.local_paths(), settings.limits, self.store, self.reporter, settings.scope_flag)
+            return cast("Fetcher", local)
         if kind == "bundled":
             from skillpm.fetchers.bundled import BundledFetcher  # noqa: PLC0415
 
@@ -340,7 +349,8 @@ class FetcherDispatcher:
         if kind == "url":
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", UrlFetcher(settings, self.base, self.store, self.reporter, self.destinations))
+            paths = self.local_paths()
+            return cast("Fetcher", UrlFetcher(settings, paths, self.store, self.reporter, self.destinations))
         if kind == "package":
             from skillpm.fetchers.packages.package_fetcher import PackageFetcher  # noqa: PLC0415
 

@@ -17,6 +17,7 @@ from skillpm.errors import DigestMismatch, FileError, NotFoundError, RefusedErro
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill, too_large_error, variant_of
 from skillpm.fetchers.gitignore import GitIgnore
+from skillpm.fetchers.local_paths import LocalPaths
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.fetchers.regular_file import read_regular_file
 from skillpm.files import is_below, translate_os_errors
@@ -29,13 +30,12 @@ EXCLUDED_NAMES = frozenset([".git", ".agent-skills", "__pycache__", ".DS_Store"]
 
 
 class PathFetcher:
-    """The fetcher for local folders; relative paths start at `base`, the folder of the manifest."""
+    """The fetcher for local folders."""
 
     def __init__(
-        self, base: str, home: str, limits: Limits, store: Store, reporter: Reporter, scope_flag: str = ""
+        self, paths: LocalPaths, limits: Limits, store: Store, reporter: Reporter, scope_flag: str = ""
     ) -> None:
-        self.base = base
-        self.home = home
+        self.paths = paths
         self.limits = limits
         self.store = store
         self.reporter = reporter
@@ -43,9 +43,7 @@ class PathFetcher:
 
     def resolve_folder(self, path: str) -> str:
         """Return the absolute path of a folder in the manifest."""
-        if path == "~" or path.startswith("~/"):
-            path = self.home + path[1:]
-        return os.path.realpath(os.path.join(self.base, path))
+        return os.path.realpath(self.paths.expand(path))
 
     def pin(self, sources: Mapping[SkillName, PathSource]) -> dict[SkillName, FetchedSkill]:
         """Read the folders as they are now, and add their content to the store, except for live links."""
@@ -72,14 +70,14 @@ class PathFetcher:
 
     def _exclude_own_manifest(self, tree: FileTree, path: str) -> FileTree:
         """Omit the manifest if a project links itself as a skill: its requirements are not the skill's dependencies."""
-        if self.resolve_folder(path) != os.path.realpath(self.base):
+        if self.resolve_folder(path) != os.path.realpath(self.paths.base):
             return tree
         return FileTree(files=tuple(file for file in tree.files if file.path != "skills.json"))
 
     def read_folder(self, name: str, path: str, *, is_live_link: bool = False) -> FileTree:
         """Read and check a folder. One that contains the project is refused: it would change with every sync."""
-        folder = self.resolve_folder(path)
-        if not is_live_link and is_below(os.path.realpath(self.base), folder):
+        folder = self.paths.check(path, name)
+        if not is_live_link and is_below(os.path.realpath(self.paths.base), folder):
             raise RefusedError(
                 f"skill {sanitize(name)}: {sanitize(path)} contains the project that would install it",
                 hint="move the skill to a folder of its own",

@@ -14,6 +14,7 @@ from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.base import FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.local_paths import LocalPaths
 from skillpm.fetchers.metadata import read_metadata
 from skillpm.files import translate_os_errors
 from skillpm.formats.index_sources import is_local
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 
 
 class UrlFetcher:
-    """The fetcher for archives; relative paths start at `base`, the folder of the manifest."""
+    """The fetcher for archives, of the web or local ones."""
 
     def __init__(
-        self, settings: Settings, base: str, store: Store, reporter: Reporter, destinations: Destinations
+        self, settings: Settings, paths: LocalPaths, store: Store, reporter: Reporter, destinations: Destinations
     ) -> None:
         self.settings = settings
-        self.base = base
+        self.paths = paths
         self.store = store
         self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
@@ -98,7 +99,7 @@ class UrlFetcher:
                 return self._http_client.get(url, limit=limit).body
             finally:
                 self.reporter.finish_task(f"fetching {sanitize(url)}")
-        path = os.path.join(self.base, self.settings.home + url[1:] if url.startswith("~/") else url)
+        path = self.paths.check(url, name)
         with translate_os_errors("read an archive", path):
             if not os.path.isfile(path):
                 raise NotFoundError(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
-from skillpm.files import is_below
+from skillpm.files import find_link_out, is_below
 from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.installer.consistent_view import ReadView, open_view
 from skillpm.installer.layout import Layout
@@ -92,12 +92,16 @@ def _find_requested_links(read_view: ReadView, names: Collection[str]) -> set[st
     return {
         name
         for name in names
-        if os.path.realpath(read_view.skill_path(name)) in _live_link_targets(manifest, name, root)
+        if os.path.realpath(read_view.skill_path(name))
+        in _live_link_targets(manifest, name, root, read_view.layout.boundary)
     }
 
 
-def _live_link_targets(manifest: Manifest, name: str, root: str) -> set[str]:
-    """Return the resolved targets that a manifest declares for a live link of this name."""
+def _live_link_targets(manifest: Manifest, name: str, root: str, boundary: str) -> set[str]:
+    """Return the resolved targets that a manifest declares for a live link of this name.
+
+    Not those to which a path leads by a link of the checkout: there, nobody who reads the manifest sees it.
+    """
     from skillpm.requirements.manifest_requirements import read_requirement  # noqa: PLC0415
     from skillpm.requirements.source import PathSource  # noqa: PLC0415  (slow to import, and few projects have such links)
 
@@ -109,5 +113,7 @@ def _live_link_targets(manifest: Manifest, name: str, root: str) -> set[str]:
         except DocumentError:
             continue
         if isinstance(source, PathSource) and source.link:
-            targets.add(os.path.realpath(os.path.join(root, os.path.expanduser(source.path))))
+            path = os.path.join(root, os.path.expanduser(source.path))
+            if not find_link_out(path, boundary):
+                targets.add(os.path.realpath(path))
     return targets

@@ -296,6 +296,11 @@ TESTS = {
         f"{LINKS}a_home_directory_that_is_a_repository",
     ],
     "In your own skills directory": [f"{LINKS}links_in_the_users_own_skills_directory"],
+    "A `path`, or a local archive": [
+        "commands/test_paths_of_checkouts.py::test_a_path_that_a_committed_link_leads_out",
+        "commands/test_paths_of_checkouts.py::test_an_archive_behind_a_committed_link",
+    ],
+    "A manifest that names your folder": ["commands/test_paths_of_checkouts.py::test_a_spec_is_refused"],
     "A host's configuration in a checkout": [
         "agent_hosts/test_host_config.py::test_additional_paths_of_the_project",
         "agent_hosts/test_host_config.py::test_a_project_cannot_name_a_folder_outside",

@@ -13,6 +13,7 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
 from skillpm.formats.index_sources import ConfiguredIndex, merge_indexes, normalize_site_url, read_indexes
 from skillpm.formats.manifest import Manifest, read_manifest
+from skillpm.installer.escaping_links import boundary_of
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_policy import (
@@ -115,6 +116,8 @@ def make_fetchers(scope: Scope, context: Context) -> FetcherDispatcher:
         fetchers = FetcherDispatcher(
             settings, base, context.store, context.reporter, context.git_cache_dir, make_index_fetcher
         )
+        # In a workspace outside of git, a member may name folders of the others.
+        fetchers.boundary = scope.layout.boundary and boundary_of(base, settings.home)
         fetchers.check_places = lambda places: check_places(load_policies(), places)
         fetchers.destinations.require_allowed = lambda url: check_request(load_policies(), url)
         fetchers.cooldown.find_cutoff = partial(_read_cutoff, scope, settings)

@@ -83,7 +83,7 @@ def _resolve_path(scope: Scope, context: Context, path: str, *, is_folder: bool)
             hint="paths are relative to the current folder; for a skill in a repository, use owner/repo@skill without "
             "./ in front",
         )
-    real = os.path.realpath(absolute)
+    real = make_fetchers(scope, context).local_paths().check(absolute)
     refuse_installed(scope, find_install_paths(scope, context.settings), path, real)
     return manifest_path(scope, context, absolute), real
 

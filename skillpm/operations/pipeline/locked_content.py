@@ -15,7 +15,7 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.metadata import choose_version
 from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import IndexPin
+from skillpm.formats.pin import IndexPin, PathPin
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.staging import LiveLink, SkillContent
@@ -168,6 +168,8 @@ def _read_content(
 ) -> SkillContent:
     """Return a skill's content, each byte checked against the lockfile."""
     if locked.digest is None:
+        if isinstance(locked.pin, PathPin):
+            fetchers.local_paths().check(locked.pin.path, name)
         return LiveLink(target=live_target(scope, context.settings, locked.pin))
     return fetch_content(fetchers, name, locked, locked.digest)
 
