@@ -54,6 +54,23 @@ def test_another_host_never_sees_the_token(project: Project, forges: dict[str, G
     assert (result.code, {request.status for request in forges["elsewhere.example"].requests}) == (1, {401})
 
 
+@pytest.mark.parametrize("owner", HOSTS)
+def test_a_token_of_another_forge_goes_to_that_forge_only(
+    project: Project, upstream: Repository, forges: dict[str, GitServer], owner: str
+) -> None:
+    """A runner of Gitea or of GitHub Enterprise sets both variables."""
+    for server in forges.values():
+        only_with(server, TOKEN)
+    env = {"GITHUB_TOKEN": TOKEN, "GITHUB_SERVER_URL": f"https://{owner}"}
+
+    results = {host: project.run("install", f"https://{host}/acme/pdf.git", "--force", env=env) for host in HOSTS}
+
+    assert {host: result.code for host, result in results.items()} == {host: int(host != owner) for host in HOSTS}
+    assert project.installed_files("pdf") == upstream.read_files()
+    (other,) = {*HOSTS} - {owner}
+    assert {request.authorization for request in forges[other].requests} == {""}
+
+
 def test_a_redirect_to_another_host_does_not_carry_the_token(project: Project, forges: dict[str, GitServer]) -> None:
     """Git by itself sends the header to redirect targets, too."""
     only_with(forges["elsewhere.example"], TOKEN)

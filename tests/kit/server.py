@@ -16,22 +16,22 @@ from .repository import Repository
 
 
 class GitServer(ServerBehavior):
-    """Serves repositories on 127.0.0.1, each under a name.
+    """Serves repositories on 127.0.0.1 or another address of this machine, each under a name.
 
     with GitServer() as server:
         server.serve("acme/skills", repository)
         git("clone", server.url("acme/skills"))
     """
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, ip: str = "127.0.0.1") -> None:
         """Start to listen on a free port; with `tls`, over HTTPS."""
         super().__init__()
-        self._listener = _Listener(("127.0.0.1", 0), partial(Connection, self))
+        self._listener = _Listener((ip, 0), partial(Connection, self))
         if tls is not None:
             self._listener.socket = tls.wrap_socket(
                 self._listener.socket, server_side=True, do_handshake_on_connect=False
             )
-        self.address = f"{'https' if tls else 'http'}://127.0.0.1:{self._listener.server_address[1]}"
+        self.address = f"{'https' if tls else 'http'}://{ip}:{self._listener.server_address[1]}"
         self._thread = threading.Thread(target=self._listener.serve_forever, args=(0.02,))
         self._thread.start()
 

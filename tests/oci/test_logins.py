@@ -305,6 +305,48 @@ def test_a_step_down_to_plain_http_is_refused(tmp_path: Path, sandbox: Sandbox) 
     )
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("login", ["password", "identity token"])
+def test_the_login_for_a_registry_on_this_machine_is_not_sent_elsewhere(
+    registry: OciRegistry, tmp_path: Path, sandbox: Sandbox, scheme: str, login: str
+) -> None:
+    """Over plain HTTP, nothing proves that the registry is what listens there; 127.0.0.2 counts as another machine."""
+    company = CertificateAuthority(tmp_path)
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    with GitServer(ip="127.0.0.2", tls=company.context("127.0.0.2") if scheme == "https" else None) as elsewhere:
+        elsewhere.publish("/token", b'{"token": "abc"}')
+        registry.tokens = Tokens(realm=f"{elsewhere.address}/token")
+        env = {"SSL_CERT_FILE": str(company.certificate_file)}
+        words = ("install", f"oci://{registry.host}/acme/pdf", "--allow-insecure-host", "127.0.0.2")
+
+        anonymous = sandbox.run(*words, env=env)
+        assert [(request.path, request.authorization) for request in elsewhere.requests] == [("/token", "")]
+        elsewhere.clear_requests()
+        if login == "password":
+            env |= variables(registry)
+        else:
+            write_docker_config(sandbox, {"auths": {registry.host: {"identitytoken": registry.identity_token}}})
+        result = sandbox.run(*words, env=env)
+
+        assert elsewhere.requests == []
+    assert anonymous.code == 1  # this registry knows nothing of the other one's tokens
+    assert (result.code, result.error_output) == (
+        1,
+        f"error: oci://{registry.host}/acme/pdf: the login for a registry on this machine is not sent elsewhere: "
+        f"{elsewhere.address}/token\n"
+        "  hint: let the registry name a token server on this machine, or use the registry over https\n",
+    )
+
+
+@pytest.mark.parametrize("blanks", ["{}\n", "  {}", "\t{} \r\n"])
+def test_blanks_around_a_login_are_ignored(registry: OciRegistry, sandbox: Sandbox, blanks: str) -> None:
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    registry.login = LOGIN
+    env = {name: blanks.format(value) for name, value in variables(registry).items()}
+
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf", env=env, check=True)
+
+
 def test_a_private_ca_is_trusted_as_everywhere(tmp_path: Path, sandbox: Sandbox) -> None:
     company = CertificateAuthority(tmp_path)
     with OciRegistry(tls=company.context("127.0.0.1")) as registry:

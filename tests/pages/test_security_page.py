@@ -241,6 +241,15 @@ TESTS = {
         "core/test_text.py::test_credentials_in_urls",
     ],
     "Use a credential helper": [f"{TOKENS}another_host_never_sees", f"{CREDENTIALS}a_configured_login_takes"],
+    "`GITHUB_TOKEN` is for the server": [
+        f"{TOKENS}a_token_of_another_forge",
+        f"{CREDENTIALS}a_token_is_sent_to_its_host",
+    ],
+    "A registry on this machine": ["oci/test_logins.py::test_the_login_for_a_registry_on_this_machine"],
+    "[No variable is that of two hosts]": [
+        "oci/test_login_variables.py::test_ten_thousand_pairs",
+        "oci/test_login_variables.py::test_a_password_does_not_go_to_a_host",
+    ],
     "The login for an OCI registry": [
         "oci/test_logins.py::test_blobs_on_another_server_cost",
         "oci/test_logins.py::test_a_step_down_to_plain_http",

@@ -111,7 +111,8 @@ def test_web_pages_of_other_origins_are_refused(world: Sandbox) -> None:
 
 def test_with_a_token_every_request_needs_it(world: Sandbox) -> None:
     world.write("token", f"{TOKEN}\n")
-    for flags, environ in (((), {TOKEN_VARIABLE: TOKEN}), (("--token-file", "token"), {})):
+    variables = ((), {TOKEN_VARIABLE: TOKEN}), ((), {TOKEN_VARIABLE: f" {TOKEN}\r\n"})
+    for flags, environ in (*variables, (("--token-file", "token"), {})):
         with serving(world, *flags, **environ) as url:
             assert ask(url) == 401
             assert ask(url, Authorization=f"Bearer {TOKEN}x") == 401
@@ -159,6 +160,12 @@ def test_a_request_that_is_too_large_is_refused(world: Sandbox) -> None:
         (
             ["--http", EVERYWHERE],
             {TOKEN_VARIABLE: "short"},
+            "error: the token in SKILLPM_MCP_TOKEN is not usable: it must have at least 16 characters, without spaces\n"
+            "  hint: make one: openssl rand -hex 32\n",
+        ),
+        (
+            ["--http", "127.0.0.1:0"],
+            {TOKEN_VARIABLE: " \n"},
             "error: the token in SKILLPM_MCP_TOKEN is not usable: it must have at least 16 characters, without spaces\n"
             "  hint: make one: openssl rand -hex 32\n",
         ),

@@ -14,7 +14,11 @@ from skillpm.fetchers.git.error_table import (
     ErrorRow,
 )
 
-TOKEN_VARIABLES = {"github.com": "GITHUB_TOKEN", "gitlab.com": "GITLAB_TOKEN"}
+# Each token, and the variables that make it one for another server.
+TOKEN_VARIABLES = {
+    "github.com": ("GITHUB_TOKEN", "GITHUB_SERVER_URL names no other server"),
+    "gitlab.com": ("GITLAB_TOKEN", "CI_SERVER_URL and CI_SERVER_HOST name no other server"),
+}
 NAMED_REF = r"(?:couldn't find remote ref|not our ref|unadvertised object) (\S+)"
 
 
@@ -108,5 +112,5 @@ def _search(row: ErrorRow, stderr: str) -> re.Match[str] | None:
 
 
 def _token_hint(url: str) -> str:
-    variable = TOKEN_VARIABLES.get(host_of(url))
-    return f"; if {variable} is set, check that it grants access" if variable else ""
+    variable, condition = TOKEN_VARIABLES.get(host_of(url), ("", ""))
+    return f"; if {variable} is set, check that it grants access, and that {condition}" if variable else ""

@@ -125,19 +125,31 @@ def build_environment(config: GitConfig, base: Mapping[str, str], extra: Sequenc
     return {**base, **numbered}
 
 
-def token_settings(host: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the setting that sends a token from the environment to exactly its host, over https only."""
-    user, token = "", ""
-    if host == "github.com":
-        user, token = "x-access-token", environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN", "")
-    elif host and host == environ.get("CI_SERVER_HOST", "gitlab.com"):
-        user, token = "oauth2", environ.get("GITLAB_TOKEN", "")
-        if not token:
-            user, token = "gitlab-ci-token", environ.get("CI_JOB_TOKEN", "")
-    if not token:
-        return []
-    basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    return [(f"http.https://{host}/.extraHeader", f"Authorization: Basic {basic}")]
+def token_settings(server: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the setting that sends a token from the environment to exactly its server, over https only.
+
+    A server is a host, and a port other than 443. A token belongs to the server that the CI system names beside it:
+    runners of Gitea and of GitHub Enterprise set `GITHUB_TOKEN` and `GITHUB_SERVER_URL`. `GH_TOKEN` is for github.com
+    (`gh help environment`).
+    """
+    github = _find_server(environ.get("GITHUB_SERVER_URL") or "https://github.com")
+    gitlab = _find_server(environ.get("CI_SERVER_URL") or f"https://{environ.get('CI_SERVER_HOST', 'gitlab.com')}")
+    tokens = (
+        (github, "x-access-token", "GITHUB_TOKEN"),
+        ("github.com", "x-access-token", "GH_TOKEN"),
+        (gitlab, "oauth2", "GITLAB_TOKEN"),
+        (gitlab, "gitlab-ci-token", "CI_JOB_TOKEN"),
+    )
+    for owner, user, variable in tokens:
+        if server and server == owner and (token := environ.get(variable, "").strip()):
+            basic = base64.b64encode(f"{user}:{token}".encode()).decode()
+            return [(f"http.https://{server}/.extraHeader", f"Authorization: Basic {basic}")]
+    return []
+
+
+def _find_server(url: str) -> str:
+    """Return the server of an https URL; empty for any other one, which gets no token."""
+    return server_of(url) if url.lower().startswith("https://") else ""
 
 
 def _write_private_config(folder: str, safe_directories: Sequence[str]) -> str:

@@ -19,6 +19,11 @@ from skillpm.settings import Settings
 # What helpers return as the user if the secret is an identity token.
 TOKEN_USER = "<token>"  # noqa: S105
 HELPER_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
+# Labels of letters, digits and inner hyphens, the last one with a letter; or an address of IPv4; and a port.
+LABEL = r"[a-z0-9]+(?:-+[a-z0-9]+)*"
+COMMON_HOST = lazy_pattern(
+    rf"(?:(?:{LABEL}\.)*(?=[0-9-]*[a-z]){LABEL}|[0-9]+(?:\.[0-9]+){{3}})(?::[1-9][0-9]*)?", re.ASCII
+)
 HELPER_SECONDS = 60
 MAX_FILE = 1_000_000
 # Under which Docker keeps the login of docker.io.
@@ -43,17 +48,53 @@ class Login(Value):
 
 
 def variable_name(host: str, part: str) -> str:
-    """Return the environment variable for the user or the password of a host, e.g. of `ghcr.io`."""
-    return f"SKILLPM_OCI_{re.sub(r'[^A-Z0-9]', '_', host.upper())}_{part}"
+    """Return the environment variable for the user or the password of a host, e.g. of `ghcr.io`.
+
+    No two hosts have the same one (docs/adr/0057-one-variable-for-one-host.md). In a common host, each label begins and
+    ends with a letter or a digit: so one underscore is a dot, or before the port a colon, and two are a hyphen. Only a
+    port comes after a last label with a letter, and only an address of IPv4 has four numbers. The name of any other
+    host begins with an underscore, and each underscore after it begins the code of a character.
+    """
+    name = _to_ascii(host)
+    if COMMON_HOST.fullmatch(name):
+        encoded = name.replace("-", "__").replace(".", "_").replace(":", "_")
+    else:
+        encoded = "_" + re.sub(r"[^a-z0-9]", lambda match: f"_{ord(match[0]):02x}", name)
+    return f"SKILLPM_OCI_{encoded.upper()}_{part}"
+
+
+def _to_ascii(host: str) -> str:
+    if host.isascii():
+        return host.lower()
+    import idna  # noqa: PLC0415  (only for international names)
+
+    name, colon, port = host.lower().partition(":")
+    return idna.encode(name).decode("ascii") + colon + port
+
+
+def _read_variable(settings: Settings, host: str, part: str) -> str | None:
+    """Return the value of a variable, without the blanks around it; None if it is not set.
+
+    Raises `FetchError` if only the name is set that this variable had when several hosts shared one.
+    """
+    name, environ = variable_name(host, part), settings.environ
+    old_name = f"SKILLPM_OCI_{re.sub(r'[^A-Z0-9]', '_', host.upper())}_{part}"
+    if name not in environ and environ.get(old_name):
+        raise FetchError(
+            f"{old_name} is not sent to {sanitize(host)}: its name can also stand for another host",
+            hint=f"if it is for {sanitize(host)}, rename it to {name}; if not, set that one to an empty value",
+        )
+    return environ[name].strip() if name in environ else None
 
 
 def find_login(settings: Settings, host: str, repository: str) -> Login | None:
     """Return the login for a registry; the first of the places that has one.
 
-    Raises `FetchError` for a file that cannot be read, and for a credential helper that fails.
+    Raises `FetchError` for a variable that may be for another host, for a file that cannot be read, and for a
+    credential helper that fails.
     """
-    if password := settings.environ.get(variable_name(host, "PASSWORD")):
-        return Login(user=settings.environ.get(variable_name(host, "USERNAME"), ""), password=password)
+    if password := _read_variable(settings, host, "PASSWORD"):
+        return Login(user=_read_variable(settings, host, "USERNAME") or "", password=password)
     for path in _login_files(settings):
         if (node := _read_file(path)) is not None and (login := _find_in_file(node, settings, host, repository)):
             return login

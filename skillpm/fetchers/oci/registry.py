@@ -27,7 +27,7 @@ from skillpm.fetchers.http.redirects import resolve_redirect
 from skillpm.fetchers.oci.logins import Login, find_login, variable_name
 from skillpm.formats.oci.challenge import Challenge, parse_challenge, read_token
 from skillpm.formats.oci.manifest import ACCEPTED_TYPES, Descriptor, SkillIndex, SkillManifest, read_document
-from skillpm.formats.oci.reference import is_loopback, repository_url
+from skillpm.formats.oci.reference import is_loopback, is_loopback_url, repository_url
 from skillpm.settings import Settings
 
 MAX_MANIFEST = 4_000_000  # what registries accept, too
@@ -251,6 +251,13 @@ class OciRegistries:
         scope = challenge.scope or f"repository:{repository.partition('/')[2]}:{actions}"
         query = {"service": challenge.service, "scope": scope}
         realm = resolve_redirect(url, challenge.realm)  # which refuses a step down to plain HTTP
+        # Any program of this machine can listen on a port, and nothing proves that it is the registry.
+        if login is not None and url.startswith("http://") and is_loopback(repository) and not is_loopback_url(realm):
+            raise FetchError(
+                f"oci://{repository}: the login for a registry on this machine is not sent elsewhere: "
+                f"{sanitize(realm.partition('?')[0])}",
+                hint="let the registry name a token server on this machine, or use the registry over https",
+            )
         headers, content, method = {}, None, "GET"
         if login is not None and login.identity_token:
             form = {**query, "grant_type": "refresh_token", "client_id": "skillpm"}

@@ -91,4 +91,9 @@ def repository_url(repository: str) -> str:
 
 def is_loopback(repository: str) -> bool:
     """Return whether a repository is on this machine, where plain HTTP is allowed."""
-    return host_of(repository_url(repository)) in LOOPBACK
+    return is_loopback_url(repository_url(repository))
+
+
+def is_loopback_url(url: str) -> bool:
+    """Return whether the server of a URL is on this machine."""
+    return host_of(url) in LOOPBACK

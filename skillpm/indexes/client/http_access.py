@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
+from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.http.document_cache import CachedResponse, HttpCache, Validators
 from skillpm.formats.index_sources import ConfiguredIndex
@@ -176,12 +176,19 @@ def read_index_token(config: ConfiguredIndex, settings: Settings, warn: Callable
     """Return the token of an index that the user configured; empty for one that only a manifest declares.
 
     The manifest of a cloned repository could give the name of the user's index to another URL, to obtain its token.
+
+    Raises `UsageError` for a text that no header can have: httpx would print it in the message of its error.
     """
-    token = settings.environ.get(config.token_variable, "")
+    token = settings.environ.get(config.token_variable, "").strip()
     if token and not config.is_own:
         warn(
             f"{config.token_variable} is not sent to {sanitize(config.url)}: only the manifest declares the index "
             f"{config.name}; if you trust it: skillpm config set indexes.{config.name}.url {sanitize(config.url)}"
+        )
+    if config.is_own and token and not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError(
+            f"{config.token_variable} is not a token: it has characters other than ASCII, or spaces or line breaks",
+            hint="set it again; blanks around a token are ignored",
         )
     return token if config.is_own else ""
 

@@ -66,11 +66,12 @@ def read_token(settings: Settings, file: str | None) -> str:
         where = os.path.join(settings.working_directory, file)
         with translate_os_errors("read the token", where):
             try:
-                token = read_text_file(where).strip()
+                token = read_text_file(where)
             except UnicodeDecodeError as error:
                 raise FileError("the file is not text", where=where) from error
     elif not token:
         return ""
+    token = token.strip()
     if len(token) < MIN_TOKEN_LENGTH or TOKEN.fullmatch(token) is None:
         message = f"the token in {sanitize(where)} is not usable: it must have at least {MIN_TOKEN_LENGTH} characters"
         raise UsageError(f"{message}, without spaces", hint="make one: openssl rand -hex 32")

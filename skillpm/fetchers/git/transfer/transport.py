@@ -61,9 +61,8 @@ def build_network_environment(
 
 
 def _find_token(url: str, config: GitConfig, settings: Settings) -> list[tuple[str, str]]:
-    host = host_of(url)
-    is_needed = url.startswith("https://") and not config.has_credentials_for(host)
-    return token_settings(host, settings.environ) if is_needed else []
+    is_needed = url.startswith("https://") and not config.has_credentials_for(host_of(url))
+    return token_settings(server_of(url), settings.environ) if is_needed else []
 
 
 def _check_addresses(
