@@ -70,15 +70,28 @@ def _legitimate_pattern() -> re.Pattern[str]:
 
 
 SURROGATES = lazy_pattern("[\ud800-\udfff]")
-# A login name and perhaps a password before the `@` of a URL. With a `:` that does not begin a port, everything up to
-# the `@` is the password, also with a `/` or a blank in it (base64 has `/`); likewise in `user:password@host:path`, and
-# behind a single slash.
+# The address of a site on this machine, before the name of a skill.
 LOCAL_ADDRESS = lazy_pattern(r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}/?@")
+_PORT = r"\d{1,5}(?:[/?#\s]|$)"
+# With a `:` that does not begin a port, everything up to the `@` is the password, also with a `/` or a blank in it
+# (base64 has `/`). What is mistyped is an address, too: `https//`, `https:/`, `https:`, `https:\\`, and `https/` after
+# it was taken for a path.
 USER_INFO = lazy_pattern(
-    r"(?<=://)(?:[^/\s]*|[^\s/@:]*:(?!\d{1,5}(?:[/?#\s]|$))[^@\n]*)@"
-    r"|(?<=:/)(?!/)[^\s/@:]+:[^@\n]*@"
-    r"|(?<![\w./:@-])[\w.+-]+:(?!//)[^\s@:]+@(?=[\w.-]+:)"
+    r"((?<![\w.])(?i:https?(?:[:;][/\\]*|[/\\]+)|(?:ssh|git|oci)(?:[:;][/\\]*|[/\\]{2,}))|://)"
+    rf"(?:(?:[^/\s@]*+@)+|[^\s/@:]*+:(?!{_PORT})[^@]*+@)"
+    r"|(?<=:/)(?!/)[^\s/@:]++:[^@]*+@"
 )
+# `user:password@` without a scheme, or with a mistyped one; but not what has the same form: a SPEC, an address of mail,
+# a path on a drive.
+BARE_USER_INFO = lazy_pattern(
+    r"(?<![\w.:@%+\\-])(?!(?:npm|env|pypi|bundled|link|github|gitlab|mailto):[^\s:@]*@(?:\.\.|[^\s/:@]*:?(?!\S)))"
+    rf"(?![A-Za-z]:[/\\])[\w.%+-]++:(?!//|@|{_PORT}|[/\\]*\*\*\*@)"
+)
+# The `@` before a host, which a port, a path or a top-level domain shows, and before anything but a digest.
+HOST_MARK = lazy_pattern(r"@(?!sha256:)(?=[\w.-]+[:/]|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2})")
+WORD = lazy_pattern(r"\S+")
+# A text longer than what is shown is cut before it is searched, behind the longest password to expect.
+MAX_USER_INFO = 8_000
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -91,14 +104,34 @@ def sanitize(text: str, limit: int = 200) -> str:
 
     Credentials in URLs are masked.
     """
-    text = redact_credentials(text)
+    is_long = len(text) > limit + MAX_USER_INFO
+    text = redact_credentials(text[: limit + MAX_USER_INFO] if is_long else text)
     clean = text if text.isascii() and text.isprintable() else HIDDEN.sub(_escape, text)
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+    return clean if len(clean) <= limit and not is_long else clean[: limit - 1] + "…"
 
 
 def redact_credentials(text: str) -> str:
-    """Return text with the user info of every URL masked."""
-    return USER_INFO.sub(_mask, text) if "@" in text and ":" in text else text
+    """Return text with the user info of every URL masked, also of one that is mistyped."""
+    return "\n".join(_redact_line(line) if "@" in line else line for line in text.split("\n"))
+
+
+def _redact_line(line: str) -> str:
+    # Cut behind the last `@`, and below at each word: a search that reaches no `@` would be made again at each `://`.
+    head, _, tail = line.rpartition("@")
+    return WORD.sub(_redact_word, USER_INFO.sub(_mask, f"{head}@") + tail)
+
+
+def _redact_word(match: re.Match[str]) -> str:
+    word = match.group()
+    found = BARE_USER_INFO.search(word) if "@" in word else None
+    if found is None:
+        return word
+    start, ends = found.start(), [mark.end() for mark in HOST_MARK.finditer(word)]
+    is_in_path = word[:start].endswith("/") and not word[:start].endswith("//")
+    end = ends[-1] if ends else 0 if is_in_path else start + word[start:].partition("/")[0].rfind("@") + 1
+    if end < found.end() or word.startswith("sha256:", end) or LOCAL_ADDRESS.fullmatch(word, start, end):
+        return word
+    return f"{word[:start]}***@{word[end:]}"
 
 
 def is_encodable(text: str) -> bool:
@@ -112,10 +145,11 @@ def one_line(text: str) -> str:
 
 
 def _mask(match: re.Match[str]) -> str:
-    # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it. Neither is the
-    # address of a site on this machine before the name of a skill.
-    is_login = match.string.endswith("ssh://", 0, match.start()) and ":" not in match.group()
-    return match.group() if is_login or LOCAL_ADDRESS.fullmatch(match.group()) else "***@"
+    # The login name of an ssh URL (`git@`) is not a secret, and the URL does not work without it.
+    scheme = match[1] or ""
+    user_info = match.group().removeprefix(scheme)
+    is_login = match.string.endswith("ssh://", 0, match.start() + len(scheme)) and ":" not in user_info
+    return match.group() if is_login or LOCAL_ADDRESS.fullmatch(user_info) else f"{scheme}***@"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from skillpm.cachedir import tag_cache_folder
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.git_syntax import has_credentials
 from skillpm.core.suggestions import suggestion_hint
-from skillpm.core.text import sanitize
+from skillpm.core.text import redact_credentials, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, DocumentError, NotFoundError, SkillpmError, UsageError
 from skillpm.fetchers.mirrors.layout import read_replacement
@@ -95,6 +95,12 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
         values = [_absolute_path(word, context.settings.working_directory) for word in values]
     if key.text == "replace":
         values = [word if word.startswith("[") else absolute_address(word, context.settings) for word in values]
+    # Of the URL of an index, the user info is dropped with a warning.
+    if any(redact_credentials(word) != word and not (key.kind == "index" and "://" in word) for word in values):
+        raise UsageError(
+            f"the value of {key.text} has credentials: {', '.join(map(sanitize, values))}",
+            hint="documents store none; put them into ~/.netrc, or into a variable (docs/guides/private-sources.md)",
+        )
     value = parse_value(key, values, context.settings.now)
     if key.text == "agents":
         find_agents(value)

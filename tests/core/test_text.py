@@ -60,10 +60,72 @@ def test_long_text_is_cut_at_the_limit() -> None:
         ("skills.pdf: expected a range, got x@y", "skills.pdf: expected a range, got x@y"),
         ("use acme/skills@pdf: it is a skill", "use acme/skills@pdf: it is a skill"),
         ("bundled:pdf@1.0", "bundled:pdf@1.0"),
+        # Slips in typing
+        ("https//ann:S3CR3T@host/x.git", "https//***@host/x.git"),
+        ("https//S3CR3T@host/x.git", "https//***@host/x.git"),
+        ("HTTPS//ann:S3CR3T@host/x.git", "HTTPS//***@host/x.git"),
+        ("https:/S3CR3T@host/x", "https:/***@host/x"),
+        ("https:///ann:S3CR3T@host/x", "https:///***@host/x"),
+        ("https:////S3CR3T@host/x", "https:////***@host/x"),
+        ("http:ann:S3CR3T@host", "http:***@host"),
+        ("https:S3CR3T@host/x", "https:***@host/x"),
+        ("https;//ann:S3CR3T@host/x", "https;//***@host/x"),
+        ("https:\\\\ann:S3CR3T@host\\x", "https:\\\\***@host\\x"),
+        ("https: //ann:S3CR3T@host/x", "https: //***@host/x"),
+        ("//ann:S3CR3T@host/x", "//***@host/x"),
+        ("htps//ann:S3CR3T@host/x", "htps//***@host/x"),
+        ("htps:ann:S3CR3T@host/x", "***@host/x"),
+        ("://ann:S3CR3T@host/x", "://***@host/x"),
+        ("git+https//ann:S3CR3T@host/x", "git+https//***@host/x"),
+        ("ssh:git:S3CR3T@host/x", "ssh:***@host/x"),
+        ("oci//ann:S3CR3T@host/x", "oci//***@host/x"),
+        ("ann:S3CR3T@host/x", "***@host/x"),
+        ("ann:S3CR3T@host", "***@host"),
+        ("ann:S3CR3T@host:8443/x", "***@host:8443/x"),
+        ("ann:S3CR3T@host.example", "***@host.example"),
+        ("ann:p@S3CR3T@host/x@skill", "***@host/x@skill"),
+        ("ann:S3CR3T/Q==@host/x", "***@host/x"),
+        ("ann:S3CR3T/Q==@host.example", "***@host.example"),
+        ("ann:S3C:R3T@host/x", "***@host/x"),
+        ("ann%40acme:S3CR3T@host/x", "***@host/x"),
+        ("github:ann:S3CR3T@github.com/x", "***@github.com/x"),
+        ("github:S3CR3T@github.com/acme/x", "***@github.com/acme/x"),
+        ("npm:ann:S3CR3T@host/x", "***@host/x"),
+        ("invalid SPEC `ann:S3CR3T@host/x`", "invalid SPEC `***@host/x`"),
+        ('"url": "https//ann:S3CR3T@host/x"', '"url": "https//***@host/x"'),
+        ("/work/https/ann:S3CR3T@host/x", "/work/https/***@host/x"),
+        ("/work/https:/S3CR3T@host/x", "/work/https:/***@host/x"),
+        ("/work/ann:S3CR3T@host.example", "/work/***@host.example"),
+        ("//ann:S3CR3T@host", "//***@host"),
+        # What has the same form without a password
+        ("pypi:tools@pdf", "pypi:tools@pdf"),
+        ("env:tools@../x", "env:tools@../x"),
+        ("/work/a:b@c", "/work/a:b@c"),
+        ("npm:@acme/tools@pdf", "npm:@acme/tools@pdf"),
+        ("npm:tools@pdf, env:tools@pdf: not found", "npm:tools@pdf, env:tools@pdf: not found"),
+        ("try `env:tools@pdf`", "try `env:tools@pdf`"),
+        ("github:acme/skills@pdf", "github:acme/skills@pdf"),
+        ("gitlab:acme/sub/skills#v1@pdf", "gitlab:acme/sub/skills#v1@pdf"),
+        ("link:../a@b", "link:../a@b"),
+        ("git@host:acme/skills@pdf", "git@host:acme/skills@pdf"),
+        ("host:acme/skills@pdf", "host:acme/skills@pdf"),
+        ("host.example:8443/@pdf", "host.example:8443/@pdf"),
+        ("localhost:8080/x@pdf", "localhost:8080/x@pdf"),
+        ("oci://host:5000/acme/pdf@sha256:ab", "oci://host:5000/acme/pdf@sha256:ab"),
+        ("pdf:1.0.0@sha256:ab", "pdf:1.0.0@sha256:ab"),
+        ("mailto:ann@acme.example", "mailto:ann@acme.example"),
+        ("C:\\Users\\a@b", "C:\\Users\\a@b"),
+        ("C:/Users/a@b", "C:/Users/a@b"),
+        ("skills.json: skills.pdf.git: x@y", "skills.json: skills.pdf.git: x@y"),
     ],
 )
 def test_credentials_in_urls_are_never_shown(text: str, shown: str) -> None:
     assert sanitize(text) == shown
+
+
+def test_a_long_password_is_not_shown_when_the_text_is_cut() -> None:
+    assert sanitize(f"https://ann:{'S3CR3T' * 1_000}@host/x") == "https://***@host/x"
+    assert sanitize(f"https://ann:{'S3CR3T' * 1_000}@host/{'x' * 9_000}") == f"https://***@host/{'x' * 182}…"
 
 
 @settings(max_examples=200)

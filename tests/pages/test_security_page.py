@@ -240,6 +240,11 @@ TESTS = {
         "core/test_git_syntax.py::test_a_credential_in_a_query",
         "core/test_text.py::test_credentials_in_urls",
     ],
+    "In an address that is mistyped": [
+        "commands/test_mistyped_addresses.py::test_a_mistyped_address_shows",
+        "commands/test_mistyped_addresses.py::test_a_mistyped_address_in_a_manifest",
+        "core/test_text.py::test_credentials_in_urls",
+    ],
     "Use a credential helper": [f"{TOKENS}another_host_never_sees", f"{CREDENTIALS}a_configured_login_takes"],
     "`GITHUB_TOKEN` is for the server": [
         f"{TOKENS}a_token_of_another_forge",

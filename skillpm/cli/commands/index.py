@@ -10,7 +10,7 @@ from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.names import parse_skill_name
 from skillpm.core.suggestions import list_some
-from skillpm.core.text import is_encodable, pluralize, sanitize
+from skillpm.core.text import is_encodable, pluralize, redact_credentials, sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
 from skillpm.indexes.publish.index_builder import IndexBuildResult
@@ -183,7 +183,7 @@ def check_command(call: Invocation, location: str) -> int:
     """Check every document, archive and digest of an index. Exits with 1 if there are problems."""
     problems = check_index(call.context, location)
     if call.console.as_json:
-        rows = [{"where": problem.where, "message": problem.message} for problem in problems]
+        rows = [{"where": redact_credentials(problem.where), "message": problem.message} for problem in problems]
         call.console.print_json({"ok": not problems, "problems": rows})
         return 1 if problems else 0
     for problem in problems:

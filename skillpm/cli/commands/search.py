@@ -10,7 +10,7 @@ from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.cli.text_layout import format_skills
-from skillpm.core.text import sanitize
+from skillpm.core.text import redact_credentials, sanitize
 from skillpm.errors import UsageError
 from skillpm.indexes.search.catalogs import BUNDLED_KEY
 from skillpm.operations.search import SearchResult, SearchResults, search
@@ -119,7 +119,7 @@ def _format_age(fetched_at: float) -> str:
 
 def _to_json(query: str, results: SearchResults, invocation: Invocation) -> dict[str, Any]:
     return {
-        "query": query,
+        "query": redact_credentials(query),
         "results": [
             {
                 "name": it.entry.name,
