@@ -33,7 +33,7 @@ def print_remote(console: Console, remote: RemoteSkill) -> None:
         ("commands", ", ".join(found.commands)),
         ("programs", ", ".join(found.executables)),
         ("mcp servers", ", ".join(found.mcp_servers)),
-        ("plugin", ", ".join(found.host_manifests)),
+        ("manifests", ", ".join(found.host_manifests)),
         ("hosts", ", ".join(found.hosts)),
         ("environment", ", ".join(found.variables)),
         ("models", "" if found.is_for_models else "not listed; only users can invoke it"),

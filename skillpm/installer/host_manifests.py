@@ -4,11 +4,10 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from skillpm.core.names import fold_file_name
-from skillpm.skillmd.host_manifests import MANIFESTS, HostManifest, find_host_manifests
+from skillpm.skillmd.host_manifests import HostManifest, find_host_manifests
 
-# Folders in which a manifest is, instead of being one.
-PARENTS = frozenset(path.partition("/")[0] for path in MANIFESTS if "/" in path)
+# Hosts do not look for skills in there.
+SKIPPED = frozenset([".git", "node_modules"])
 
 
 def find_folder_manifests(folder: str) -> tuple[HostManifest, ...]:
@@ -17,8 +16,19 @@ def find_folder_manifests(folder: str) -> tuple[HostManifest, ...]:
 
 
 def _list_entries(folder: str) -> Iterator[str]:
-    for name in os.listdir(folder):
-        yield name
-        if fold_file_name(name) in PARENTS:
-            with suppress(OSError):  # a file
-                yield from (f"{name}/{child}" for child in os.listdir(os.path.join(folder, name)))
+    """Yield the paths of all entries, relative to the folder; linked folders are followed, each folder once."""
+    todo, seen = [""], set[tuple[int, int]]()
+    while todo:
+        parent = todo.pop()
+        path = os.path.join(folder, parent)
+        state = os.stat(path)
+        if (state.st_dev, state.st_ino) in seen:
+            continue
+        seen.add((state.st_dev, state.st_ino))
+        with os.scandir(path) as entries:
+            for entry in entries:
+                relative = f"{parent}/{entry.name}" if parent else entry.name
+                yield relative
+                with suppress(OSError):
+                    if entry.name not in SKIPPED and entry.is_dir():
+                        todo.append(relative)

@@ -1,15 +1,17 @@
 """`discover`: every skill that an agent host would see from a folder, and which skills are shadowed."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from skillpm.agent_hosts.discovery import Discovery, DiscoveryWarning, scan_roots
 from skillpm.agent_hosts.profiles import load_profile
-from skillpm.agent_hosts.roots import build_search_roots
+from skillpm.agent_hosts.roots import SearchRoot, build_search_roots
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
 from skillpm.formats.user_config import UserConfig, read_config
+from skillpm.installer.host_manifests import find_folder_manifests
 from skillpm.registry.frontmatter_cache import HeadCache
 from skillpm.settings import Settings, current_settings
 
@@ -50,6 +52,25 @@ def discover(
     roots = build_search_roots(profile, config, settings, extra_paths=extra, user_only=user_only)
     found = scan_roots(profile, roots, HeadCache() if cache is None else cache)
     return found.replace(warnings=(*warnings, *found.warnings))
+
+
+def find_plugins(roots: Iterable[SearchRoot]) -> Iterator[DiscoveryWarning]:
+    """Yield a warning for each folder that a host would start, also for those that are no skills."""
+    for root in roots:
+        if root.exists and root.profile_root.scope != "bundled":
+            yield from find_plugins_in(root.path)
+
+
+def find_plugins_in(folder: str) -> Iterator[DiscoveryWarning]:
+    """Yield a warning for each folder in a folder of skills that a host would start."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = sorted(os.listdir(folder))
+    for name in names:
+        path = os.path.join(folder, name)
+        with suppress(OSError):  # not a folder
+            for manifest in find_folder_manifests(path):
+                yield DiscoveryWarning(path, f"{manifest.summary}; with it, a host starts programs by itself")
 
 
 def _add_host_config(

@@ -17,7 +17,8 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.skillmd.body_references import find_shell_commands
 from skillpm.skillmd.findings import NotLoadable
-from skillpm.skillmd.host_manifests import find_host_manifests
+from skillpm.skillmd.head import extract_frontmatter
+from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests, has_servers_key, is_skill_file_name
 from skillpm.skillmd.skill import Skill, read_skill
 
 # Of each kind; a skill with more is reported as such, so that a crowd cannot hide what is new.
@@ -90,8 +91,11 @@ def find_capabilities(tree: FileTree, *, with_texts: bool = True) -> Capabilitie
         "hooks": chain(_find_hooks(front.get("hooks")), _find_hook_files(tree)),
         "commands": map(str.strip, find_shell_commands(body)),
         "executables": (file.path for file in tree.files if is_executable(file)),
-        "mcp_servers": chain(servers, _find_server_files(tree)),
-        "host_manifests": (manifest.path for manifest in find_host_manifests(file.path for file in tree.files)),
+        "mcp_servers": chain(servers, _describe_table(front.get(SERVERS_KEY)), _find_server_files(tree)),
+        "host_manifests": chain(
+            (manifest.path for manifest in find_host_manifests(file.path for file in tree.files)),
+            (f"{SERVERS_KEY} in {path}" for path in find_files_with_servers(tree)),
+        ),
         "hosts": _find_hosts(texts),
         "variables": chain(() if skill is None else skill.requires.env, _find_variables(texts)),
     }
@@ -103,6 +107,19 @@ def find_capabilities(tree: FileTree, *, with_texts: bool = True) -> Capabilitie
         is_for_models=str(front.get("disable-model-invocation", "")).strip().lower() != "true",
         overfull=tuple(kind for kind, values in found.items() if len(values) > MAX_VALUES),
     )
+
+
+def find_files_with_servers(tree: FileTree) -> Iterator[str]:
+    """Yield the paths of SKILL.md files, at any depth, whose frontmatter names servers that a host starts."""
+    for file in tree.files:
+        if is_skill_file_name(file.path.rpartition("/")[2]):
+            front = extract_frontmatter(file.data) or file.data
+            try:
+                keys = [*read_skill(file.data).frontmatter]
+            except NotLoadable:
+                keys = []
+            if has_servers_key(keys, front.decode("utf-8", "replace")):
+                yield file.path
 
 
 def is_executable(file: TreeFile) -> bool:
@@ -218,11 +235,17 @@ def _find_texts(value: Any, keys: set[str], depth: int) -> Iterator[str]:
 
 def _find_server_files(tree: FileTree) -> Iterator[str]:
     for path, document in _read_documents(tree, ("mcp", "plugin", "settings", "config"), "mcpServers"):
-        servers = document.get("mcpServers") if isinstance(document, dict) else None
-        for name, server in servers.items() if isinstance(servers, dict) else ():
-            details = server if isinstance(server, dict) else {}
-            args = details.get("args")
-            words = [details.get("command"), details.get("url"), *(args if isinstance(args, list) else ())]
-            yield f"{name}: {' '.join(word for word in words if isinstance(word, str))}"
+        servers = document.get(SERVERS_KEY) if isinstance(document, dict) else None
+        if not isinstance(servers, dict) and path.rpartition("/")[2] == "mcp.json":
+            servers = document  # as Amp reads it
+        yield from _describe_table(servers)
         if not isinstance(servers, dict) and path.rpartition("/")[2] in {".mcp.json", "mcp.json"}:
             yield path
+
+
+def _describe_table(servers: Any) -> Iterator[str]:
+    for name, server in servers.items() if isinstance(servers, dict) else ():
+        details = server if isinstance(server, dict) else {}
+        args = details.get("args")
+        words = [details.get("command"), details.get("url"), *(args if isinstance(args, list) else ())]
+        yield f"{name}: {' '.join(word for word in words if isinstance(word, str))}"

@@ -28,7 +28,7 @@ class ReviewFinding(Value):
 
 # Code, kind, and the words between "may now" and the values.
 ADDED_KINDS = (
-    ("host-manifest-added", "host_manifests", "be started by an agent host, as a plugin"),
+    ("host-manifest-added", "host_manifests", "have an agent host start programs, by its manifest"),
     ("hook-added", "hooks", "run hooks"),
     ("command-added", "commands", "run commands while it is loaded"),
     ("executable-added", "executables", "run programs of its own"),

@@ -1,16 +1,20 @@
-"""Manifests of agent hosts. A folder that has one is more than a skill: the host starts programs that it names.
+"""Manifests of agent hosts. A skill that has one is more than a skill: the host starts programs that it names.
 
 Claude Code loads each folder of its skills directories that has an entry `.claude-plugin` as a plugin, and starts the
-hooks and servers of the plugin with the next session, without a question. So the name decides, never what the manifest
-holds: which keys a host reads changes with its versions.
+hooks and servers of the plugin with the next session, without a question. Amp starts the servers of a `mcp.json`
+beside a SKILL.md at any depth, and those in its frontmatter. So the name decides, never what the manifest holds: which
+keys a host reads changes with its versions.
 """
 
 from collections.abc import Iterable
 
-from skillpm.core.names import fold_file_name
+from skillpm.core.names import SKILL_FILE, fold_file_name
+from skillpm.core.patterns import lazy_pattern
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 
-# By the path of the entry, relative to the skill's folder: the host that reads it. `bench/host_starts.py` asks hosts.
+# By the path of the entry, relative to the skill's folder: the host whose manifest it is. `bench/host_starts.py` shows
+# which hosts start such a folder today; the others load it as a plugin from other places.
 MANIFESTS = {
     ".claude-plugin": "Claude Code",
     ".codex-plugin": "Codex",
@@ -19,16 +23,28 @@ MANIFESTS = {
     ".kimi-plugin": "Kimi Code",
     ".plugin": "Copilot CLI",
     "gemini-extension.json": "Gemini CLI",
+    "mcp.json": "Amp",
     "qwen-extension.json": "Qwen Code",
 }
+# Those that count beside each SKILL.md, since their host finds skills inside of skills.
+NESTED = frozenset(["mcp.json"])
+# The key of the frontmatter with the servers that Amp starts.
+SERVERS_KEY = "mcpServers"
+# The same where the frontmatter cannot be read, or is read otherwise by another parser.
+SERVERS_LINE = lazy_pattern(rf"(?im)^(?:\?[ \t]{{1,9}})?[\"']?{SERVERS_KEY}[\"']?[ \t]{{0,9}}(?::|$)")
 
 
 class HostManifest(Value):
-    """An entry of a skill's folder that makes the folder a plugin of a host. Its path is untrusted text."""
+    """An entry of a skill's folder because of which a host starts programs. Its path is untrusted text."""
 
     # Relative to the skill's folder, with `/`, as it is spelled there.
     path: str
     host: str
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a few words that are safe to print."""
+        return f"`{sanitize(self.path, 80)}` is a manifest of {self.host}"
 
 
 def find_host_manifests(paths: Iterable[str]) -> tuple[HostManifest, ...]:
@@ -38,12 +54,26 @@ def find_host_manifests(paths: Iterable[str]) -> tuple[HostManifest, ...]:
     file system takes for that of a manifest count, too: in other case, with characters that HFS+ ignores, or with dots
     and spaces at the end, which Windows drops.
     """
+    entries = [path.split("/") for path in paths]
+    skills = {"", *("/".join(parts[:-1]) for parts in entries if is_skill_file_name(parts[-1]))}
     found: dict[str, HostManifest] = {}
-    for path in paths:
-        parts = path.split("/")
-        for depth in (1, 2):
-            entry = "/".join(parts[:depth])
-            host = MANIFESTS.get("/".join(map(fold_file_name, parts[:depth])))
-            if host is not None:
-                found.setdefault(entry, HostManifest(path=entry, host=host))
-    return tuple(found[entry] for entry in sorted(found))
+    for parts in entries:
+        folders = {"", "/".join(parts[:-1])} & skills
+        for folder in folders:
+            depth = len(folder.split("/")) if folder else 0
+            for end in (depth + 1, depth + 2):
+                name = "/".join(map(fold_file_name, parts[depth:end]))
+                if name in MANIFESTS and (not folder or name in NESTED):
+                    path = "/".join(parts[:end])
+                    found.setdefault(path, HostManifest(path=path, host=MANIFESTS[name]))
+    return tuple(found[path] for path in sorted(found))
+
+
+def is_skill_file_name(name: str) -> bool:
+    """Return whether some host or file system takes the name of a file for that of a SKILL.md."""
+    return fold_file_name(name) == SKILL_FILE.lower()
+
+
+def has_servers_key(keys: Iterable[str], front: str) -> bool:
+    """Return whether frontmatter with these keys at its top level, and this text, names servers that a host starts."""
+    return SERVERS_KEY.lower() in map(str.lower, keys) or SERVERS_LINE.search(front) is not None

@@ -33,7 +33,7 @@ from skillpm.skillmd.body_references import find_links, sibling_name
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
 from skillpm.skillmd.hidden_text import find_hidden_characters
-from skillpm.skillmd.host_manifests import find_host_manifests
+from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests
 from skillpm.skillmd.skill import read_mcp_servers
 
 SPEC_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
@@ -55,7 +55,10 @@ def check_fields(front: Frontmatter, folder: str, text: str) -> Iterator[Finding
     lines = find_key_lines(text, front)
     values = front.values
     for key in values:
-        if key in HOST_FIELDS:
+        if key.lower() == SERVERS_KEY.lower():
+            message = f"a host starts what `{sanitize(key, 40)}` names, so skillpm refuses the skill"
+            yield error("host-manifest", message, lines.get(key, 1))
+        elif key in HOST_FIELDS:
             message = f"`{key}` is not a field of the specification; Claude Code reads it, other hosts may not"
             yield warning("host-field", message, lines.get(key, 1))
         elif key not in SPEC_FIELDS:
@@ -286,5 +289,5 @@ def _check_files(files: Collection[str], install_problem: str) -> Iterator[Findi
         if problem := path_problem(path):
             yield error("bad-path", f"the path `{sanitize(path)}` {problem}")
     for manifest in find_host_manifests(files):
-        message = f"`{sanitize(manifest.path)}` makes the folder a plugin of {manifest.host}, so skillpm refuses it"
-        yield error("host-manifest", f"{message}; keep the manifest outside of the skill's folder")
+        advice = "a host starts programs by it, so skillpm refuses the skill; keep it outside of the skill's folder"
+        yield error("host-manifest", f"{manifest.summary}; {advice}")

@@ -298,6 +298,7 @@ no problems in WORK/.agent-skills; checked:
   the receipt
   installed files
   links in the folders of agents
+  folders that hosts start
   the registry
   shadowed skills
   requirements of skills
@@ -308,7 +309,7 @@ no problems in WORK/.agent-skills; checked:
     output = sick.json_output("doctor")
     assert list(output) == ["ok", "checks"]
     assert {tuple(row) for row in output["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
-    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 19)
+    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 20)
     assert sick.output("doctor", "-q") == ""
 
 

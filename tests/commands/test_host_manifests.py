@@ -47,8 +47,17 @@ CONTENTS: Mapping[str, tuple[Mapping[str, str | bytes], str]] = {
         "hooks `SessionStart: touch ran`",
     ),
     "agent-plugin": (
-        {".plugin/plugin.json": dump(name="evil"), "mcp.json": dump(mcpServers=SERVERS), "commands/a.md": "Do."},
+        {".plugin/plugin.json": dump(name="evil"), ".mcp.json": dump(mcpServers=SERVERS), "commands/a.md": "Do."},
         "MCP servers `x: touch ran`; parts `commands/`",
+    ),
+    "amp": ({"mcp.json": json.dumps(SERVERS)}, "MCP servers `x: touch ran`"),
+    "inner": (
+        {"extras/SKILL.md": make_skill("inner")["SKILL.md"], "extras/mcp.json": json.dumps(SERVERS)},
+        "MCP servers `x: touch ran`",
+    ),
+    "frontmatter": (
+        {"SKILL.md": make_skill("evil", mcpServers=SERVERS)["SKILL.md"]},
+        "MCP servers `x: touch ran`",
     ),
     "empty": ({".claude-plugin/plugin.json": ""}, "the programs that it names"),
     "invalid": ({".claude-plugin/plugin.json": "{"}, "the programs that it names"),
@@ -63,8 +72,8 @@ EVIL = CONTENTS["servers-elsewhere"][0]
 CONFIG = "../home/.config/skillpm/config.toml"
 POLICY = "../home/.config/skillpm/policy.toml"
 REFUSED = (
-    "host-manifest: .claude-plugin/plugin.json:1: makes the folder a plugin of Claude Code, which would start by "
-    "itself: MCP servers `x: touch ran`"
+    "host-manifest: .claude-plugin/plugin.json:1: `.claude-plugin` is a manifest of Claude Code; with it, a host "
+    "starts by itself: MCP servers `x: touch ran`"
 )
 
 
@@ -85,7 +94,7 @@ def test_a_folder_with_a_manifest_is_refused_whatever_it_holds(project: CommandS
     result = project.run("install", "./mine/evil")
 
     assert result.code == 1
-    assert f" which would start by itself: {starts}\n" in result.stderr
+    assert f" with it, a host starts by itself: {starts}\n" in result.stderr
     assert "error: `evil` is refused: host-manifest: " in result.stderr
     assert not project.exists(".agent-skills")
 
@@ -140,7 +149,7 @@ def test_an_update_that_brings_a_manifest_may_do_more(project: CommandSandbox, u
 
     assert result.stderr.splitlines()[1:4] == [
         "error: `pdf` is refused for 2 reasons",
-        "  pdf: widens: may now be started by an agent host, as a plugin: .claude-plugin",
+        "  pdf: widens: may now have an agent host start programs, by its manifest: .claude-plugin",
         "  pdf: widens: may now start MCP servers: x: touch ran",
     ]
 
@@ -196,10 +205,53 @@ def test_authors_learn_of_it(project: CommandSandbox, words: list[str], code: in
     result = project.run(*words)
 
     assert result.code == code
-    assert "akes the folder a plugin of Claude Code" in result.stdout + result.stderr
+    assert "is a manifest of Claude Code; " in result.stdout + result.stderr
     assert not project.exists("public")
 
 
-def test_a_skill_is_described_as_a_plugin(project: CommandSandbox, evil: str) -> None:
+def test_show_names_the_manifest(project: CommandSandbox, evil: str) -> None:
     assert project.run("show", evil, "--json", check=True).json["capabilities"]["hostManifests"] == [".claude-plugin"]
-    assert "  plugin       .claude-plugin\n" in project.output("show", evil)
+    assert "  manifests    .claude-plugin\n" in project.output("show", evil)
+
+
+def test_discover_names_what_a_host_starts_in_its_own_folders(scene: CommandSandbox) -> None:
+    """Also a folder that is no skill, and one that is a link."""
+    scene.write_files(prefix_paths("../home/.claude/skills/own", {"SKILL.md": "x", ".claude-plugin/plugin.json": ""}))
+    scene.write("../home/elsewhere/.Claude-Plugin/plugin.json", "{}")
+    (scene.home / ".claude/skills/linked").symlink_to("../../elsewhere")
+    scene.write_files(prefix_paths("../home/.claude/skills/honest", make_skill("honest")))
+
+    warnings = scene.run("discover", "--agent", "claude-code", "--json", check=True).json["warnings"]
+
+    message = "is a manifest of Claude Code; with it, a host starts programs by itself"
+    assert warnings == [
+        f"{scene.home}/.claude/skills/linked: `.Claude-Plugin` {message}",
+        f"{scene.home}/.claude/skills/own: `.claude-plugin` {message}",
+    ]
+    assert f"! warning: ~/.claude/skills/own: `.claude-plugin` {message}\n" in scene.output(
+        "discover", "--agent", "claude-code"
+    )
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_doctor_names_what_a_host_starts(scene: CommandSandbox, scope: str) -> None:
+    flags = ["-g"] if scope == "user" else []
+    base = "../home" if scope == "user" else "."
+    scene.run("init", *flags, check=True)
+    scene.write(f"{base}/.claude/skills/own/.claude-plugin/plugin.json", "{}")
+    scene.write_files(prefix_paths(f"{base}/.agent-skills/local", {**make_skill("local"), "gemini-extension.json": ""}))
+
+    found = scene.run("doctor", *flags, "--json").json["checks"]
+
+    root = scene.home if scope == "user" else scene.work
+    assert [(each["message"], each["where"], each["hint"]) for each in found if each["id"] == "plugins"] == [
+        (
+            f"`{entry}` is a manifest of {host}; with it, a host starts programs by itself",
+            f"{root}/{folder}",
+            "remove the folder unless you know what it starts",
+        )
+        for folder, entry, host in (
+            (".agent-skills/local", "gemini-extension.json", "Gemini CLI"),
+            (".claude/skills/own", ".claude-plugin", "Claude Code"),
+        )
+    ]

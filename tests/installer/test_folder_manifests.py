@@ -45,3 +45,15 @@ def test_a_linked_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("evil")
 
     assert found(tmp_path / "link") == [".claude-plugin"]
+
+
+def test_a_file_with_servers_is_found_at_any_depth_and_behind_links(tmp_path: Path) -> None:
+    folder = tmp_path / "evil"
+    for path in ("a/b", ".hidden", "node_modules/x", "../elsewhere"):
+        (folder / path).mkdir(parents=True)
+        (folder / path / "SKILL.md").touch()
+        (folder / path / "mcp.json").touch()
+    (folder / "link").symlink_to("../elsewhere")
+    (folder / "round").symlink_to(".")
+
+    assert found(folder) == [".hidden/mcp.json", "a/b/mcp.json", "link/mcp.json"]

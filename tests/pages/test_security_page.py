@@ -12,6 +12,7 @@ SECTIONS = [
     "Validation",
     "Limits",
     "What is never executed",
+    "Folders that a host starts",
     "How git is run",
     "Network",
     "Credentials",
@@ -43,6 +44,7 @@ DAMAGED = "fetchers/test_damaged_cache.py::test_"
 LINKS = "commands/test_escaping_links.py::test_"
 DOCUMENTS = "commands/test_hostile_documents.py::test_"
 TEXT = "commands/test_hostile_text.py::test_"
+MANIFESTS = "commands/test_host_manifests.py::test_"
 SERVED = "serving/test_hostile_skills.py::test_"
 ONLY_GIT = "fetchers/test_only_git_children.py::test_only_git_is_run"
 QUIET = "commands/test_quiet_sync.py::test_"
@@ -173,6 +175,27 @@ TESTS = {
     "The only programs": [ONLY_GIT, f"{URLS}the_users_ssh_command"],
     "No project can name one": ["commands/test_audit_scanners.py::test_a_manifest_cannot_name_a_command"],
     "The commands and MCP servers": [f"{SERVED}no_command_executes"],
+    # Folders that a host starts
+    "A skill is files that an agent reads, but": ["bench/host_starts.py::main"],
+    "New content with the manifest of a host": [
+        f"{MANIFESTS}a_folder_with_a_manifest_is_refused",
+        f"{MANIFESTS}new_content_is_refused",
+        f"{MANIFESTS}what_a_lockfile_names_is_refused",
+    ],
+    "Names are compared as file systems do": [
+        "skillmd/test_host_manifest_names.py::test_a_name_that_some_file_system_takes",
+    ],
+    "`--allow host-manifest` and exceptions lift": [
+        f"{MANIFESTS}an_update_that_brings_a_manifest_is_refused",
+        f"{MANIFESTS}an_exception_is_for_one_content",
+        f"{MANIFESTS}a_policy_makes_the_rule_final",
+    ],
+    "An update that brings a manifest counts": [f"{MANIFESTS}an_update_that_brings_a_manifest_may_do_more"],
+    "`audit`, `validate`, `pack`, `index build`": [f"{MANIFESTS}authors_learn_of_it"],
+    "`discover` and `doctor` name the folders": [
+        f"{MANIFESTS}discover_names",
+        f"{MANIFESTS}doctor_names",
+    ],
     # How git is run
     "All calls go through one module": ["test_architecture.py::test_imports_only_go_downwards"],
     "Arguments are a list": [f"{URLS}an_invalid_url_is_never_passed", "fetchers/test_refs.py::test_an_invalid_ref"],

@@ -2,6 +2,8 @@
 
 import pytest
 
+from skillpm.core.file_tree import FileTree, SourceEntry
+from skillpm.skillmd.capabilities import find_files_with_servers
 from skillpm.skillmd.host_manifests import MANIFESTS, HostManifest, find_host_manifests
 
 
@@ -52,3 +54,43 @@ def test_each_entry_is_found_once_in_order() -> None:
 )
 def test_other_entries_are_no_manifests(path: str) -> None:
     assert find_host_manifests([path]) == ()
+
+
+@pytest.mark.parametrize("name", ["mcp.json", "MCP.json", "mcp.json. "])
+@pytest.mark.parametrize("skill_file", ["SKILL.md", "skill.md", "Skill.MD"])
+@pytest.mark.parametrize("folder", ["extras", "a/b/c", ".hidden"])
+def test_a_file_with_servers_counts_beside_each_skill(name: str, skill_file: str, folder: str) -> None:
+    path = f"{folder}/{name}"
+
+    assert find_host_manifests([f"{folder}/{skill_file}", path]) == (HostManifest(path=path, host="Amp"),)
+    assert find_host_manifests([f"x/{skill_file}", path]) == ()
+    assert find_host_manifests([f"{folder}/{skill_file}", f"{folder}/x/{name}", f"{folder}/.claude-plugin/x"]) == ()
+
+
+STARTED = ["mcpServers:", "'mcpServers':", '"mcpServers" :', "? mcpServers\n:", "MCPSERVERS:", "mcpServers: {x: 1}\nx:"]
+
+
+@pytest.mark.parametrize("key", STARTED)
+@pytest.mark.parametrize("path", ["SKILL.md", "skill.md", "extras/SKILL.md"])
+def test_servers_in_frontmatter_are_a_manifest(key: str, path: str) -> None:
+    """As Amp reads them; also in frontmatter that cannot be read."""
+    for more in ("", "x: [\n"):
+        text = f"---\nname: x\ndescription: x\n{key}\n  a:\n    command: x\n{more}---\nx\n"
+        assert [*find_files_with_servers(tree_of(path, text))] == [path]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: x\ndescription: Writes mcpServers.\n---\nx\n",
+        "---\nname: x\ndescription: x\n---\nmcpServers:\n  x: 1\n",
+        "---\nname: x\ndescription: x\nmetadata:\n  mcpServers: x\n---\nx\n",
+        "---\nname: x\ndescription: x\nmcpServersX: x\n---\nx\n",
+    ],
+)
+def test_other_frontmatter_is_none(text: str) -> None:
+    assert [*find_files_with_servers(tree_of("SKILL.md", text))] == []
+
+
+def tree_of(path: str, text: str) -> FileTree:
+    return FileTree(files=(SourceEntry(path=path, data=text.encode()).as_file(path),))

@@ -7,8 +7,8 @@ from skillpm.audit.rule import Example, Rule
 from skillpm.audit.source_file import excerpt
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
-from skillpm.skillmd.capabilities import find_capabilities
-from skillpm.skillmd.host_manifests import find_host_manifests
+from skillpm.skillmd.capabilities import find_capabilities, find_files_with_servers
+from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests
 
 MAX_LISTED = 5
 # Where plugins have what a host adds to itself, besides hooks and MCP servers.
@@ -18,10 +18,11 @@ RULES = (
     Rule(
         id="host-manifest",
         severity="high",
-        title="The folder is a plugin of an agent host",
+        title="A manifest by which an agent host starts programs",
         reason="A host loads a folder with its manifest as a plugin, and starts the hooks and servers of the plugin by "
-        "itself with the next session. The manifest is refused for its presence, whatever it holds, even if `block` "
-        "is empty: which of its keys a host reads changes with the host's versions.",
+        "itself with the next session. A manifest is refused for its presence, whatever it holds, even if `block` is "
+        f"empty: which of its keys a host reads changes with the host's versions. `{SERVERS_KEY}` in the frontmatter "
+        "counts as one.",
         remedy="Keep the manifest outside of the skill's folder: in a plugin, skills are in folders of their own, "
         "below `skills/`. To install the skill without it: `--files '*' --files '!.claude-plugin'`.",
         bad=Example(text='{"name": "status"}\n', path=".claude-plugin/plugin.json"),
@@ -31,15 +32,18 @@ RULES = (
 
 
 def check_host_manifests(tree: FileTree) -> Iterator[AuditFinding]:
-    """Yield a finding for each manifest at the top of the skill's folder."""
+    """Yield a finding for each manifest of a host, and for each frontmatter that is one."""
     manifests = find_host_manifests(file.path for file in tree.files)
-    if not manifests:
-        return
-    starts = "; ".join(_list_started(tree)) or "the programs that it names"
-    for manifest in manifests:
-        path = next(file.path for file in tree.files if f"{file.path}/".startswith(f"{manifest.path}/"))
-        message = f"makes the folder a plugin of {manifest.host}, which would start by itself: {starts}"
-        yield AuditFinding(rule="host-manifest", severity="high", path=sanitize(path), line=1, message=message)
+    found = {
+        next(file.path for file in tree.files if f"{file.path}/".startswith(f"{manifest.path}/")): manifest.summary
+        for manifest in manifests
+    }
+    found |= dict.fromkeys(find_files_with_servers(tree), f"`{SERVERS_KEY}` in the frontmatter is for Amp")
+    if found:
+        starts = "; ".join(_list_started(tree)) or "the programs that it names"
+        for path, summary in found.items():
+            message = f"{summary}; with it, a host starts by itself: {starts}"
+            yield AuditFinding(rule="host-manifest", severity="high", path=sanitize(path), line=1, message=message)
 
 
 def _list_started(tree: FileTree) -> Iterator[str]:

@@ -13,7 +13,7 @@ from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import format_skills, wrap_text
 from skillpm.core.text import pluralize, sanitize
 from skillpm.files import is_below
-from skillpm.operations.discover import discover
+from skillpm.operations.discover import discover, find_plugins
 from skillpm.settings import Settings
 
 Shorten = Callable[[str], str]
@@ -36,6 +36,7 @@ def command(call: Invocation, agent: str, paths: tuple[str, ...]) -> None:
     """Show which skills an agent host sees here, and which are hidden by others. Changes nothing."""
     settings, project = call.context.settings, call.flags["project"] or ""
     discovery = discover(agent, directory=project, paths=paths, user_only=call.flags["user"], settings=settings)
+    discovery = discovery.replace(warnings=(*find_plugins(discovery.roots), *discovery.warnings))
     if call.console.as_json:
         call.console.print_json(_to_json(discovery))
         return

@@ -16,7 +16,7 @@ from skillpm.locks import is_held
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_manifest
 from skillpm.operations.context.scope_settings import read_user_setting
-from skillpm.operations.discover import discover
+from skillpm.operations.discover import discover, find_plugins_in
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.inspect.list import list_skills
@@ -46,6 +46,15 @@ def check_links(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
         return  # incomplete copies belong to the change in progress
     for path in find_partial_copies(scope, doctor.settings):
         yield Diagnostic(message="left by a killed command", where=path, hint=hint)
+
+
+def check_plugins(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
+    """Find the folders that a host would start: in the skills directory, and in the hosts' own folders."""
+    folders = {scope.layout.directory, *_find_agent_folders(scope, doctor.settings)}
+    for folder in sorted(folders):
+        for plugin in find_plugins_in(folder):
+            hint = "remove the folder unless you know what it starts"
+            yield Diagnostic(message=plugin.message, where=plugin.path, hint=hint, is_note=True)
 
 
 def check_shadowed(doctor: DoctorContext) -> Iterator[Diagnostic]:
@@ -104,17 +113,20 @@ def find_partial_copies(scope: Scope, settings: Settings) -> list[str]:
 
 
 def _scan_agent_folders(scope: Scope, settings: Settings) -> Iterator["os.DirEntry[str]"]:
-    """Yield the entries in the folders of agent hosts, except for the skills directory itself."""
+    """Yield the entries in the folders of agent hosts."""
+    for folder in _find_agent_folders(scope, settings):
+        with suppress(OSError), os.scandir(folder) as entries:
+            yield from sorted(entries, key=lambda entry: entry.name)
+
+
+def _find_agent_folders(scope: Scope, settings: Settings) -> Iterator[str]:
+    """Yield the folders of agent hosts, except for the skills directory itself."""
     folders = {agent_folder(agent, scope.kind, settings) for agent in load_agents().values()}
     with suppress(SkillpmError):
         folders |= {*load_receipt(scope.layout).links}
     paths = scope.link_folders(settings)
     for folder in sorted(folder for folder in folders if folder):
-        try:
+        with suppress(ConflictError):
             base = paths.path(folder)
-            with os.scandir(base) as entries:
-                children = sorted(entries, key=lambda entry: entry.name)
-        except (OSError, ConflictError):
-            continue
-        if os.path.realpath(base) != os.path.realpath(scope.layout.directory):
-            yield from children
+            if os.path.realpath(base) != os.path.realpath(scope.layout.directory):
+                yield base

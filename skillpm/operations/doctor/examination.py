@@ -30,6 +30,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "receipt": ("the receipt", _if_scope(directory_checks.check_receipt)),
     "skills": ("installed files", _if_scope(directory_checks.check_skills)),
     "links": ("links in the folders of agents", _if_scope(agent_checks.check_links)),
+    "plugins": ("folders that hosts start", _if_scope(agent_checks.check_plugins)),
     "registry": ("the registry", _if_scope(directory_checks.check_registry_document)),
     "shadowed": ("shadowed skills", agent_checks.check_shadowed),
     "programs": ("requirements of skills", _if_scope(agent_checks.check_programs)),
