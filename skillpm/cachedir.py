@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries, write_temporary
@@ -67,7 +68,7 @@ def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> Non
 
 
 def read_bound_file(path: str, max_size: int) -> Mapping[str, Any] | None:
-    """Return what was written to this very file; None for anything else."""
+    """Return what root or the current user wrote to this very file; None for anything else."""
     import json  # noqa: PLC0415
 
     try:
@@ -79,7 +80,39 @@ def read_bound_file(path: str, max_size: int) -> Mapping[str, Any] | None:
         is_own = [value["device"], value["inode"]] == [state.st_dev, state.st_ino]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-    return value if is_own else None
+    return value if is_own and is_own_entry(path, state) else None
+
+
+def is_own_entry(path: str, state: os.stat_result) -> bool:
+    """Return whether an entry of a shared cache counts: only root and the current user can have written it.
+
+    Nobody else may own it, or be able to replace it or a folder above it: a claim in it, such as that content passed
+    the audit, would otherwise be theirs.
+    """
+    return _is_own(state) and _is_own_folder(os.path.dirname(os.path.realpath(path)))
+
+
+@lru_cache(maxsize=64)
+def _is_own_folder(folder: str) -> bool:
+    try:
+        state = os.stat(folder)
+    except OSError:
+        return False
+    # In a sticky folder like /tmp, only the owner of a file can replace it.
+    is_shared = state.st_mode & stat.S_IWOTH or (state.st_mode & stat.S_IWGRP and not _is_private_group(state.st_gid))
+    if not _is_own(state) or (is_shared and not state.st_mode & stat.S_ISVTX):
+        return False
+    parent = os.path.dirname(folder)
+    return parent == folder or _is_own_folder(parent)
+
+
+def _is_own(state: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or state.st_uid in {0, os.geteuid()}
+
+
+def _is_private_group(group: int) -> bool:
+    """Return whether a group is that of root, or the user's own: systems that create such groups number them alike."""
+    return not hasattr(os, "geteuid") or group in {0, os.geteuid()}
 
 
 def retry_if_emptied(action: Callable[[], Result], folder: str) -> Result:

@@ -13,7 +13,7 @@ import os
 from contextlib import suppress
 from typing import Any, Protocol
 
-from skillpm.cachedir import record_use, retry_if_emptied, tag_cache_folder, write_cache_file
+from skillpm.cachedir import is_own_entry, record_use, retry_if_emptied, tag_cache_folder, write_cache_file
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.files import discard_file, translate_os_errors
@@ -154,26 +154,40 @@ class Proofs:
         """Return the path of a proof, whether it exists or not; empty for a local source, which is read each time."""
         from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
+        key = claim_key(name, skill)
         if self.mirror:
-            key = sha256(f"{self.mirror}\n{claim_key(name, skill)}".encode()).hexdigest()
-        else:
-            # What registries name by digests needs no proof beside them.
-            key = "" if isinstance(skill.pin, OciPin) else claim_key(name, skill)
+            key = sha256(f"{self.mirror}\n{key}".encode()).hexdigest()
         return os.path.join(self.folder, key) if key else ""
 
     def has(self, name: str, skill: LockedContent) -> bool:
-        """Return whether nothing remains to be proved."""
+        """Return whether nothing remains to be proved: what OCI names by digests needs no proof beside them."""
+        is_named_by_digest = isinstance(skill.pin, OciPin) and not self.mirror
+        return is_named_by_digest or not self.path(name, skill) or self.has_place(name, skill)
+
+    def has_place(self, name: str, skill: LockedContent) -> bool:
+        """Return whether it was proved that the content comes from its source, as rules about places ask.
+
+        A digest says which bytes, not which server has them.
+        """
         path = self.path(name, skill)
-        return not path or os.path.exists(path)
+        return bool(path) and self._is_recorded(path)
+
+    def _is_recorded(self, path: str) -> bool:
+        try:
+            return is_own_entry(path, os.lstat(path))
+        except OSError:
+            return False
 
     def add(self, name: str, skill: LockedContent) -> None:
         """Record a proof. A failure is ignored: it costs a request later."""
         path = self.path(name, skill)
         with suppress(OSError):
-            if os.path.exists(path):
+            if self._is_recorded(path):
                 record_use(path)
             else:
                 os.makedirs(self.folder, exist_ok=True)
+                if os.path.lexists(path):
+                    os.unlink(path)  # of another user, so that it does not count
                 open(path, "xb").close()  # empty, so it cannot be half-written
 
 

@@ -10,9 +10,9 @@ from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.errors import UsageError
 from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.pipeline.change import ChangeOptions
 from skillpm.operations.pipeline.lock_resolution import LockPolicy
-from skillpm.operations.pipeline.plan import ValidationOptions
 
 
 class NumberParam(click.ParamType[float]):

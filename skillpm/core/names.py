@@ -22,6 +22,7 @@ WORD = lazy_pattern(r"[a-z0-9]+", re.ASCII)
 SKILL_FILE = "SKILL.md"
 # The signature that a skill may ship, of OpenSSF Model Signing.
 SIGNATURE_FILE = "skill.oms.sig"
+REVIEWS_FILE = "skills.reviews.json"
 SKILL_FILES = (SKILL_FILE, "skill.md")
 # Windows, "Naming Files, Paths, and Namespaces": COM and LPT with superscript digits are reserved, too.
 RESERVED_NAMES = frozenset(

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from skillpm.core.digest import shorten_digest, shorten_distinct_digests
+from skillpm.core.digest import Digest, shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
@@ -84,6 +85,16 @@ class BundledFetcher:
                     )
                 self.store.add(tree)
         return []
+
+
+def is_bundled_content(skill: LockedSkill) -> bool:
+    """Return whether a locked skill has the bytes of a skill of this installation: its own word does not count."""
+    return isinstance(skill.pin, BundledPin) and skill.digest == _bundled_digest(skill.pin.name)
+
+
+@cache
+def _bundled_digest(name: str) -> Digest | None:
+    return read_bundled_skill(name).digest if name in bundled_names() else None
 
 
 def read_bundled_skill(name: str, *, message_prefix: str = "") -> FileTree:

@@ -18,11 +18,11 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.install.request import InstallRequest, NewRequirement
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.pipeline.content_warnings import lfs_messages
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, resolve_lockfile
-from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.pipeline.whole_repositories import require_confirmation
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.card import Card

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError, SkillpmError
+from skillpm.errors import DocumentError, NotTrusted, SkillpmError
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.last_use import record_last_use
@@ -207,6 +207,7 @@ class SkillAccess:
         card = self.find(name, guess=renderer.accepts_first_match)
         self.require_approval(card.name)
         card = self.registry.locate(card)
+        self._refuse_blocked_content(card)
         self._inspect(card)
         skill = self._open(card)
         body = skill.body.replace(SKILL_FOLDER, card.folder)
@@ -253,6 +254,7 @@ class SkillAccess:
         card = self.find(name)
         self.require_approval(card.name)
         card = self.registry.locate(card)
+        self._refuse_blocked_content(card)
         self._inspect(card)
         self._open(card)  # raises for a skill that `load` would refuse
         return read_file_of(card, path)
@@ -278,9 +280,20 @@ class SkillAccess:
         if blocked is not None:
             raise SkillBlocked(name, blocked)
 
-    def _open(self, card: Card) -> "Skill":
+    def is_accepted(self, card: Card) -> bool:
+        """Return whether the content of a skill may be served: its name and description are part of it."""
+        try:
+            self._inspect(card)
+        except NotTrusted as error:
+            log_event("warning", "Not offered: %s", error.message)
+            return False
+        return True
+
+    def _refuse_blocked_content(self, card: Card) -> None:
         if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
             raise SkillBlocked(card.name, blocked)
+
+    def _open(self, card: Card) -> "Skill":
         try:
             return self.registry.read(card)
         except SkillpmError as error:

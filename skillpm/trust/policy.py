@@ -99,6 +99,11 @@ class Policies(Value):
                 return layer.origin
         return ""
 
+    def depends_on_place(self, pin: Pin) -> bool:
+        """Return whether a rule depends on where a skill comes from: a list of places, or signers for this one."""
+        has_lists = any((layer.sources, layer.indexes, layer.oci) != (None, None, None) for layer in self.layers)
+        return has_lists or any(True for _ in self.find_signers(pin))
+
     # Names and content
 
     def find_blocked(self, names: Sequence[str], digest: str) -> BlockedContent | None:
@@ -112,6 +117,11 @@ class Policies(Value):
         """Return the reason and the place of the policy that blocks a skill; empty if none does."""
         blocked = self.find_blocked(names, digest)
         return "" if blocked is None else f"{sanitize(blocked.reason)} ({sanitize(blocked.where)})"
+
+    @property
+    def has_blocked(self) -> bool:
+        """Whether a policy blocks any skill."""
+        return any(layer.blocked for layer in self.layers)
 
     @cached_property
     def blocks_digests(self) -> bool:
@@ -129,7 +139,7 @@ class Policies(Value):
 
     def check_blocked(self, names: Sequence[str], digest: str) -> Iterator[PolicyCheck]:
         """Check whether a skill is blocked by its digest or by a name."""
-        if not any(layer.blocked for layer in self.layers):
+        if not self.has_blocked:
             return
         blocked = self.find_blocked(names, digest)
         if blocked is None:

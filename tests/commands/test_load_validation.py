@@ -134,7 +134,7 @@ def test_a_folder_that_came_with_the_checkout_is_audited_when_it_is_recorded(
         clone.write(path, project.read(path))
 
     assert clone.run("sync", "--frozen", "--json").json["error"]["problems"][0]["rule"] == "hidden-text"
-    assert not clone.exists(".agent-skills/.skillpm/receipt.json")
+    assert json.loads(clone.read(".agent-skills/.skillpm/receipt.json"))["skills"] == {}
     clone.run("sync", "--frozen", "--allow", "hidden-text", check=True)
     clone.run("load", "evil", check=True)
 

@@ -173,7 +173,7 @@ writing/
 
 
 def test_dry_run_reports_the_same_and_changes_nothing(old: CommandSandbox) -> None:
-    before = old.snapshot("..")
+    before = old.snapshot("..", ignore=["cache"])
 
     output = old.output("migrate", "-g", "--dry-run")
 
@@ -181,19 +181,19 @@ def test_dry_run_reports_the_same_and_changes_nothing(old: CommandSandbox) -> No
 {MOVES}would have converted 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}! next: run it without --dry-run to convert them; {LOOK}
 """)
-    assert old.snapshot("..") == before
+    assert old.snapshot("..", ignore=["cache"]) == before
 
 
 def test_running_it_twice_changes_nothing(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
-    before = old.snapshot("..")
+    before = old.snapshot("..", ignore=["cache"])
 
     output = old.output("migrate")
 
     assert output.splitlines()[0] == "nothing to convert: 4 skills in HOME/.agent-skills"
     assert "gone.md" not in output
     assert old.json_output("migrate")["changed"] is False
-    assert old.snapshot("..") == before
+    assert old.snapshot("..", ignore=["cache"]) == before
 
 
 def test_what_was_inherited_is_carried_on_and_every_check_is_clean(old: CommandSandbox) -> None:

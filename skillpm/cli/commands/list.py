@@ -33,6 +33,7 @@ from skillpm.operations.inspect.list import (
     startup_tokens,
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
+from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
 from skillpm.operations.migrate.flat_files import find_flat_files
 
 MAX_MEMBERS = 12
@@ -77,8 +78,12 @@ def command(
         lines = (f"{sanitize(skill.name, 64)}\t{sanitize(skill.path)}/{SKILL_FILE}" for skill in shown.skills)
         call.console.print_raw("\n".join(lines))
         return
+    unchecked = find_unchecked(scope, call.context)
+    listing = listing.replace(unchecked=tuple(unchecked))
     _print_listing(call, scope, listing, tokens=tokens, include_hidden=include_hidden)
-    if not groups:
+    if unchecked and not call.console.as_json:
+        call.console.print_message(unchecked_message(scope, unchecked))
+    elif not groups and not unchecked:  # `sync` changes what is unchecked without changing a file here
         prepare_list_answer(call, scope)
 
 
@@ -149,6 +154,8 @@ def _to_json(listing: Listing, *, tokens: bool) -> dict[str, Any]:
     value: dict[str, Any] = {"scope": listing.scope, "directory": listing.directory, "skills": rows}
     if listing.members:
         value["members"] = list(listing.members)
+    if listing.unchecked:
+        value["unchecked"] = list(listing.unchecked)
     if tokens:
         for row, skill in zip(rows, listing.skills, strict=True):
             row["startTokens"] = startup_tokens(skill)

@@ -17,9 +17,9 @@ from skillpm.cli.options import Invocation
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.install.lock import LockResult, check_lock, lock
 from skillpm.operations.install.lock_proof import Claim, LockProof
-from skillpm.operations.pipeline.plan import ValidationOptions
 
 MAX_NAMES = 20
 

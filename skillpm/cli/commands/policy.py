@@ -1,4 +1,4 @@
-"""`skillpm policy check|show|refresh|sign|new-key`."""
+"""`skillpm policy check|show|refresh|enforce|sign|new-key`."""
 
 import json
 import time
@@ -10,6 +10,8 @@ from skillpm.cli.change_options import insecure_host_option, network_options
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, output_options, scope_options
 from skillpm.core.text import pluralize, sanitize
+from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
+from skillpm.operations.policy.enforce import enforce_policies
 from skillpm.operations.policy.explain import CheckedSkill, ListedPolicy, check_skills, list_policies
 from skillpm.operations.policy.publish import create_key, sign_policy
 from skillpm.operations.policy.refresh import RefreshedPolicy, refresh_policies
@@ -26,6 +28,7 @@ Examples:
   skillpm policy check pdf           what each rule says of a skill
   skillpm policy show                all rules in effect, with their origin
   skillpm policy refresh             fetch published policies now
+  skillpm policy enforce             unlink blocked skills everywhere
   skillpm policy sign policy.toml --key key.pem""",
 )
 def command() -> None:
@@ -49,9 +52,11 @@ def check_command(call: Invocation, names: tuple[str, ...]) -> int:
     policies = list_policies(call.scope, call.context.settings)
     skills = check_skills(call.scope, call.context, names)
     forbidden = [skill for skill in skills if skill.problems]
+    unchecked = find_unchecked(call.scope, call.context)
     if call.console.as_json:
         rows = [_skill_to_json(skill) for skill in skills]
-        call.console.print_json({"ok": not forbidden, "policies": len(policies), "skills": rows})
+        others = {"unchecked": unchecked} if unchecked else {}
+        call.console.print_json({"ok": not forbidden, "policies": len(policies), "skills": rows, **others})
         return 1 if forbidden else 0
     for skill in skills if names else forbidden:
         call.console.print_line(f"{skill.name} ({sanitize(skill.source)})")
@@ -66,6 +71,8 @@ def check_command(call: Invocation, names: tuple[str, ...]) -> int:
         verb = "complies" if 1 in {complying, len(skills)} else "comply"
         count = "1 policy" if len(policies) == 1 else f"{len(policies)} policies"
         call.console.print_message(f"{complying} of {pluralize(len(skills), 'skill')} {verb} with {count}")
+    if unchecked:
+        call.console.print_message(unchecked_message(call.scope, unchecked))
     return 1 if forbidden else 0
 
 
@@ -121,6 +128,42 @@ def refresh_command(call: Invocation) -> int:
             call.console.warn(f"{sanitize(result.url)}: {result.error.message}{where}; {state}")
     if not results:
         call.console.print_message("no policy that applies here has a table [fetch]")
+    return 1 if failed else 0
+
+
+@command.command(
+    "enforce",
+    epilog="""\b
+Examples:
+  skillpm policy enforce          for a timer of the user
+  skillpm policy enforce --json   what was unlinked, and where""",
+)
+@network_options
+@output_options
+def enforce_command(call: Invocation) -> int:
+    """Unlink blocked skills in every scope that you have used: user scope and projects. Exit 1 if one fails.
+
+    Published policies are fetched first if they are due. Links and copies are removed, edited copies become backups,
+    and the skills stay where they are.
+    """
+    results = enforce_policies(call.context)
+    failed = any(result.error is not None for result in results)
+    if call.console.as_json:
+        rows = [
+            {
+                "directory": result.directory,
+                "unlinked": list(result.unlinked),
+                **({} if result.error is None else {"error": result.error.message}),
+            }
+            for result in results
+        ]
+        call.console.print_json({"ok": not failed, "scopes": rows})
+        return 1 if failed else 0
+    for result in results:
+        if result.error is not None:
+            call.console.warn(f"{sanitize(result.directory, 300)}: {result.error.message}")
+    unlinked = sum(len(result.unlinked) for result in results)
+    call.console.print_message(f"{pluralize(unlinked, 'blocked skill')} unlinked in {pluralize(len(results), 'scope')}")
     return 1 if failed else 0
 
 

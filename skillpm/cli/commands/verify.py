@@ -7,6 +7,7 @@ import click
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
 from skillpm.operations.inspect.verify import verify
 
 
@@ -20,6 +21,7 @@ Examples:
 def command(call: Invocation) -> int:
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
     result = verify(call.scope, call.context)
+    unchecked = find_unchecked(call.scope, call.context)
     if call.console.as_json:
         rows = [
             {
@@ -30,7 +32,8 @@ def command(call: Invocation) -> int:
             }
             for skill in result.skills
         ]
-        call.console.print_json({"ok": result.is_ok, "skills": rows})
+        others = {"unchecked": unchecked} if unchecked else {}
+        call.console.print_json({"ok": result.is_ok, "skills": rows, **others})
         return 0 if result.is_ok else 1
     if result.is_pending:
         call.console.print_message("a change is in progress or was interrupted; this is the state after it")
@@ -56,6 +59,8 @@ def command(call: Invocation) -> int:
     matching = checked - len(failed)
     verb = "matches" if 1 in {matching, checked} else "match"
     call.console.print_message(f"{matching} of {pluralize(checked, 'skill')} {verb} the lockfile{skipped}")
+    if unchecked:
+        call.console.print_message(unchecked_message(call.scope, unchecked))
     return 1 if failed else 0
 
 

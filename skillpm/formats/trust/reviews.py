@@ -17,7 +17,6 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.trust.audit_settings import DATE
 
 FORMAT = 1
-REVIEWS_FILE = "skills.reviews.json"
 SAFE_TO_RUN = "safe-to-run"
 CRITERIA = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*")
 MAX_REVIEWER, MAX_NOTES = 200, 2_000

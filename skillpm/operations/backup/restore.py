@@ -2,12 +2,15 @@
 
 import os
 from contextlib import nullcontext
+from functools import partial
 
+from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import parse_version
 from skillpm.errors import BlockedError, ConflictError, DocumentError, UsageError
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import PathPin
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import Action, version_label
@@ -21,10 +24,13 @@ from skillpm.installer.staging import CopiedSource
 from skillpm.installer.stat_cache import StatCache
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.backup.inventory import find_backup, read_backup_version
+from skillpm.operations.content_validation.incoming import check_incoming
+from skillpm.operations.content_validation.problems import IncomingSkill
 from skillpm.operations.context.project_files import ProjectFiles, read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.inspect.locked_contents import read_contents
 from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, ChangeResult
@@ -32,6 +38,7 @@ from skillpm.operations.pipeline.dry_run import backup_message
 from skillpm.operations.pipeline.edit_merge import MergedSkill, merge_folder
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
 from skillpm.operations.pipeline.local_change import plan_local_change
+from skillpm.operations.pipeline.present_skills import find_refused_skills
 from skillpm.settings import Settings
 
 
@@ -59,8 +66,9 @@ def restore(
             _warn_version_mismatch(scope, context, files, backup)
             _warn_other_base(scope, context, backup, receipt)
         if not dry_run:
-            change = _plan_restore(scope, settings, files, backup, receipt, back_up_existing=back_up_existing)
+            change = _plan_restore(scope, context, files, backup, receipt, back_up_existing=back_up_existing)
             if content is not None:
+                check_incoming(scope, context, [_describe_merged(scope, receipt, content)], ValidationOptions())
                 new = change.new_skills[content.name].replace(content=content.tree, is_edited=True)
                 change = change.replace(new_skills={content.name: new}, moves=ChangeSet())
             for message in change.links.warnings:
@@ -104,6 +112,15 @@ def _merge_backup(scope: Scope, context: Context, files: ProjectFiles, backup: B
             skills=[name],
         )
     return merged
+
+
+def _describe_merged(scope: Scope, receipt: Receipt, merged: MergedSkill) -> IncomingSkill:
+    """Return merged content for its check: its edits come from the skills directory."""
+    installed, tree = receipt.skills[merged.name], merged.tree or FileTree(files=())
+    locked = LockedSkill(pin=installed.pin, digest=tree.digest, version=installed.version)
+    return IncomingSkill(
+        name=merged.name, locked=locked, tree=tree, place=PathPin(path=scope.layout.skill_path(merged.name))
+    )
 
 
 def _warn_other_base(scope: Scope, context: Context, backup: Backup, receipt: Receipt) -> None:
@@ -169,7 +186,7 @@ def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
 
 def _plan_restore(
     scope: Scope,
-    settings: Settings,
+    context: Context,
     files: ProjectFiles,
     backup: Backup,
     receipt: Receipt,
@@ -191,7 +208,8 @@ def _plan_restore(
     skill = NewSkill(
         content=CopiedSource(path=backup.path), needs_backup=back_up_existing, is_edited=state.kind == "edited"
     )
-    change, _ = plan_local_change(scope, settings, files, (receipt, after), {name: skill})
+    find_refused = partial(find_refused_skills, scope, context, options=ValidationOptions(), may_fetch=False)
+    change, _ = plan_local_change(scope, context.settings, files, (receipt, after), {name: skill}, find_refused)
     return change.replace(moves=ChangeSet(consumed_backups=(backup.id,)))
 
 

@@ -61,6 +61,12 @@ def is_excepted(request: ValidationRequest, skill: IncomingSkill, rule: str) -> 
     return bool(valid)
 
 
+def find_excepted_rules(request: ValidationRequest, skill: IncomingSkill) -> set[str]:
+    """Return the rules of accepted content that would block it, but for an exception or `--allow`."""
+    findings = read_or_audit(request.context, skill.tree, skill.digest) if needs_review(skill.locked) else ()
+    return {each.rule for each in findings if request.audit.blocks(each.rule, each.severity)}
+
+
 def _report_expired(request: ValidationRequest, exceptions: Iterable[AuditException]) -> None:
     for each in exceptions:
         request.context.reporter.warn(
@@ -79,6 +85,7 @@ def to_problem(skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
         where=place,
         hint=hint,
         digest=skill.digest,
+        severity=finding.severity,
     )
 
 

@@ -5,18 +5,22 @@ collected, so that one run shows everything; then nothing is installed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from skillpm.formats.pin import OciPin
 from skillpm.operations.content_validation.allowed import remember_allowed
-from skillpm.operations.content_validation.audited import find_audit_problems
+from skillpm.operations.content_validation.audited import find_audit_problems, find_excepted_rules
 from skillpm.operations.content_validation.policy_rules import find_forbidden
 from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest, refusal
 from skillpm.operations.content_validation.signatures import find_bad_signatures
 from skillpm.operations.content_validation.widened import find_widened
+from skillpm.operations.context.acceptance import Acceptance, PresentSkill
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.trust_settings import require_key_files
-from skillpm.operations.pipeline.plan import ValidationOptions
+from skillpm.operations.context.validation_options import ValidationOptions
+from skillpm.store import Proofs
 
 Check = Callable[[ValidationRequest], Iterable[Problem]]
 
@@ -28,14 +32,24 @@ def check_incoming(
     scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
 ) -> None:
     """Raise `NotTrusted` with every problem of every skill; report the warnings. Changes nothing."""
-    problems = find_problems(scope, context, incoming, options)
+    if not incoming:
+        return
+    cache_dir = context.settings.cache_dir
+    request = _make_request(scope, context, incoming, options)
+    problems = [problem for check in CHECKS for problem in check(request)]
     for problem in problems:
         if not problem.blocks:
             context.reporter.warn(f"{problem.skill}: {problem.text}")
     if blocking := [problem for problem in problems if problem.blocks]:
         raise refusal(blocking)
-    for skill in incoming if options.allow else ():
-        remember_allowed(context.settings.cache_dir, skill.digest, options.allow)
+    acceptance, proofs = Acceptance(scope, context.settings), Proofs(cache_dir)
+    for skill in incoming:
+        if options.allow:
+            remember_allowed(cache_dir, skill.digest, options.allow)
+        if skill.place is None:  # edited files are checked again where they are
+            is_proved = not isinstance(skill.locked.pin, OciPin) or proofs.has_place(skill.name, skill.locked)
+            accepted = PresentSkill(name=skill.name, folder="", claim=skill.locked, digest=skill.digest)
+            acceptance.add_content(accepted, describe_acceptance(request, skill, is_place_proved=is_proved))
 
 
 def find_problems(
@@ -44,10 +58,25 @@ def find_problems(
     """Return every problem of every skill."""
     if not incoming:
         return []
+    request = _make_request(scope, context, incoming, options)
+    return [problem for check in CHECKS for problem in check(request)]
+
+
+def _make_request(
+    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
+) -> ValidationRequest:
     require_key_files(scope, context.settings)
     audit = load_audit_settings(scope, context.settings)
-    request = ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
-    return [problem for check in CHECKS for problem in check(request)]
+    return ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
+
+
+def describe_acceptance(request: ValidationRequest, skill: IncomingSkill, *, is_place_proved: bool) -> dict[str, Any]:
+    """Return what to record of accepted content, to tell a rule of a later version from a changed setting."""
+    return {
+        "block": [*request.audit.block],
+        "excepted": sorted(find_excepted_rules(request, skill)),
+        "place": is_place_proved,
+    }
 
 
 def refusal_messages(problems: Sequence[Problem]) -> list[str]:

@@ -8,26 +8,30 @@ file. Stats have inode and ctime, which neither git nor an archive can carry to 
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 
 from skillpm import __version__
-from skillpm.cachedir import record_use, tag_cache_folder, write_cache_file
+from skillpm.cachedir import is_own_entry, record_use, tag_cache_folder, write_cache_file
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILES, SkillName
-from skillpm.installer.disk_state import MAX_READ_SIZE, walk_files
+from skillpm.errors import SkillpmError
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.installer.disk_state import digest_folder
+from skillpm.installer.layout import load_receipt
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.operations.content_validation.allowed import BUCKET
+from skillpm.operations.content_validation.folder_files import list_files
+from skillpm.operations.context.acceptance import Acceptance, PresentSkill
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_permissions import visible_scopes
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.registry.card import Card
 from skillpm.registry.snapshot import is_recent, read_file_stat
-from skillpm.serving.skill_files import MAX_SCANNED_FILES
 from skillpm.settings import Settings
 
-# Of a folder: more bytes are not read, the smallest files first, so that a large one cannot hide a small one.
-MAX_SIZE = 50_000_000
 DAY_SECONDS = 86_400
 
 
@@ -40,28 +44,39 @@ class LoadValidator:
         # The files with settings that apply, besides config.toml.
         self._documents = documents
         self._passed: dict[str, str] = {}
+        self._scopes = visible_scopes(scope, settings)
+        self._claims = _Claims(settings)
 
     def __call__(self, card: Card) -> None:
         """Check the content of a skill."""
         folder = os.path.realpath(card.folder)
-        paths = list_files(folder) if os.path.basename(card.location) in SKILL_FILES else [card.location]
+        file = "" if os.path.basename(card.location) in SKILL_FILES else card.location
+        paths = [file] if file else list_files(folder)
         stats = [read_file_stat(path) for path in (*paths, user_config_path(self._settings), *self._documents)]
         day = str(int(time.time()) // DAY_SECONDS)  # exceptions end
         key = content_hash("\n".join([__version__, day, *paths, *stats]).encode(errors="surrogatepass"))
         if self._passed.get(card.location) == key or self._is_remembered(card.location, key):
             self._passed[card.location] = key
             return
-        self._audit(card, folder, paths)
+        self._check(SkillName(card.name), folder, file)
         # Another write within the same clock tick would go unnoticed.
         if not any(is_recent(stat) for stat in stats if stat):
             self._passed[card.location] = key
             self._remember(card.location, key)
 
-    def _audit(self, card: Card, folder: str, paths: Sequence[str]) -> None:
-        # Imported here, since skills that have passed before need none of it.
-        from skillpm.operations.content_validation.loaded_content import refuse_content  # noqa: PLC0415
+    def _check(self, name: SkillName, folder: str, file: str) -> None:
+        owner = next(
+            (each for each in self._scopes if os.path.realpath(each.layout.directory) == os.path.dirname(folder)), None
+        )
+        claim = None if owner is None or file else self._claims.find(owner, name)
+        digest = None if claim is None or claim.digest is None else digest_folder(folder)
+        skill = PresentSkill(name=name, folder=folder, claim=claim, digest=digest, file=file)
+        scope = owner or self._scope
+        if not Acceptance(scope, self._settings).has(skill):
+            # Imported here, since skills that have passed before need none of it.
+            from skillpm.operations.content_validation.loaded_content import refuse_content  # noqa: PLC0415
 
-        refuse_content(self._scope, self._settings, SkillName(card.name), folder, paths)
+            refuse_content(scope, self._settings, skill)
 
     def _entry_path(self, location: str) -> str:
         name = content_hash(f"loaded {location}".encode(errors="surrogatepass"))
@@ -70,9 +85,10 @@ class LoadValidator:
     def _is_remembered(self, location: str, key: str) -> bool:
         path = self._entry_path(location)
         try:
-            is_same = read_regular_file(path)[0] == key.encode()
+            data, state = read_regular_file(path)
         except OSError:
             return False
+        is_same = data == key.encode() and is_own_entry(path, state)
         if is_same:
             record_use(path)
         return is_same
@@ -83,16 +99,27 @@ class LoadValidator:
             write_cache_file(self._entry_path(location), key.encode())
 
 
-def list_files(folder: str) -> list[str]:
-    """Return the paths of all files that an agent could read, the smallest first after the SKILL.md."""
-    found: list[tuple[bool, int, str]] = []
-    with suppress(OSError):
-        for path, entry in islice(walk_files(folder), MAX_SCANNED_FILES):
-            with suppress(OSError):
-                found.append((path not in SKILL_FILES, entry.stat().st_size, entry.path))
-    total, paths = 0, []
-    for _, size, path in sorted(found):
-        total += min(size, MAX_READ_SIZE)
-        if total <= MAX_SIZE:
-            paths.append(path)
-    return paths
+class _Claims:
+    """What lockfiles and receipts say of skills; read again when they change."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._context = Context(settings=settings)
+        self._read: dict[str, tuple[str, Mapping[SkillName, LockedSkill]]] = {}
+
+    def find(self, scope: Scope, name: SkillName) -> LockedSkill | None:
+        """Return what the lockfile, else the receipt, says of a skill; None without either, as for a local skill."""
+        directory = scope.layout.directory
+        stats = "\n".join(read_file_stat(path) for path in (scope.lockfile, scope.manifest, scope.layout.receipt))
+        if directory not in self._read or self._read[directory][0] != stats:
+            self._read[directory] = (stats, self._read_all(scope))
+        return self._read[directory][1].get(name)
+
+    def _read_all(self, scope: Scope) -> Mapping[SkillName, LockedSkill]:
+        installed = load_receipt(scope.layout).skills
+        claims = {
+            name: LockedSkill(pin=skill.pin, digest=skill.digest, version=skill.version)
+            for name, skill in installed.items()
+        }
+        with suppress(SkillpmError):
+            claims |= read_project_files(scope, self._context).lockfile.skills
+        return claims

@@ -46,7 +46,7 @@ def check_skill(
 ) -> Iterator[PolicyCheck]:
     """Yield what each rule of each policy says of a skill."""
     declared, content = describe_content(skill.tree)
-    yield from policies.check_place(skill.locked.pin)
+    yield from policies.check_place(skill.place or skill.locked.pin)
     yield from policies.check_blocked([skill.name, declared], skill.digest)
     yield from policies.check_content(content)
     required, where = policies.reviews

@@ -15,10 +15,11 @@ from skillpm.errors import FileError, NotTrusted, RefusedError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.local import read_skill_folder
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import Pin
 from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.pipeline.plan import ValidationOptions
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.review.review_files import ScopeReviews, load_reviews
 from skillpm.store import StoreDamaged
 
@@ -42,6 +43,8 @@ class Problem(Value):
     blocks: bool = True
     # Of the content, where the problem is in it.
     digest: str = ""
+    # Of a finding of the audit.
+    severity: str = ""
 
     @property
     def text(self) -> str:
@@ -58,6 +61,8 @@ class IncomingSkill(Value):
     tree: FileTree
     # What is installed now; None if nothing is.
     old: LockedSkill | None = None
+    # Where it comes from for rules about places, if that is not the locked source: edited files come from their folder.
+    place: Pin | None = None
     # Called at most once; see `before`.
     read_before: Callable[[], FileTree | None] = lambda: None
 

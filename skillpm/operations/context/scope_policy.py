@@ -39,8 +39,31 @@ def find_policy_files(scopes: Sequence[Scope], settings: Settings) -> Iterator[P
         yield PolicyFile(origin="environment", path=settings.added_policy)
     yield PolicyFile(origin="user", path=os.path.join(settings.config_dir, USER_POLICY))
     projects = [scope for scope in scopes if scope.kind == "project"]
-    folders = dict.fromkeys(folder for scope in projects for folder in (scope.base, scope.root))
+    folders = dict.fromkeys(
+        folder
+        for scope in projects
+        for folder in (scope.base, scope.root, *_find_enclosing_folders(scope.base, settings.home))
+    )
     yield from (PolicyFile(origin="project", path=os.path.join(folder, PROJECT_POLICY)) for folder in folders)
+
+
+def _find_enclosing_folders(base: str, home: str) -> list[str]:
+    """Return the folders above a project whose policy covers it: up to the root of its git repository.
+
+    Only those of the same owner: in a folder that others may write to, a policy of theirs would stop every command. A
+    nested repository is its own, and outside of git, so is each project. A home directory that is a repository does not
+    count as one.
+    """
+    folders = [base]
+    while not os.path.lexists(os.path.join(folders[-1], ".git")):
+        above = os.path.dirname(folders[-1])
+        if above == folders[-1]:
+            return []
+        folders.append(above)
+    if len(folders) == 1 or os.path.realpath(folders[-1]) in {os.path.realpath(home), os.path.realpath(os.sep)}:
+        return []
+    owner = os.stat(base).st_uid
+    return [folder for folder in folders[1:] if os.stat(folder).st_uid == owner]
 
 
 def read_policies(scopes: Sequence[Scope], settings: Settings) -> "list[tuple[PolicyFile, Policy]]":

@@ -41,6 +41,13 @@ def _parse_rules(text: str, file: str) -> tuple[TrustRule, ...]:
     return read_trust(parse_toml(text, file).get("trust"))
 
 
+def find_key_files(settings: Settings) -> list[str]:
+    """Return the paths of all files that the rules of the user name; they need not exist."""
+    rules = read_trust_rules(settings)
+    named = (file for rule in rules for file in (rule.root, rule.allowed_signers, rule.trusted_root, *rule.keys))
+    return [resolve_key_file(settings, file) for file in named if file]
+
+
 def find_trust_groups(rules: Iterable[TrustRule], pin: Pin) -> tuple[tuple[TrustRule, ...], ...]:
     """Return the rules about the source of a skill, in groups: a signer of each group must have signed it.
 

@@ -15,6 +15,7 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
+from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
 from skillpm.operations.inspect.verify import LINK_REPLACED, verify
 from skillpm.operations.migrate.flat_files import find_flat_files
 from skillpm.operations.pipeline.index_policy import find_unconfigured, unconfigured_index_hint
@@ -139,6 +140,7 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
 
 def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Compare every installed byte with the lockfile, and list skills that skillpm did not install."""
+    yield from _find_unchecked(doctor, scope)
     for skill in verify(scope, doctor.context).skills:
         is_pending = skill.state == "broken-link" and is_change_pending(scope.layout)
         if skill.state not in {"ok", "link"} and not is_pending:
@@ -160,6 +162,13 @@ def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     foreign = sorted({*list_folders(scope.layout.directory)} - known)
     if foreign:
         message = f"not installed by skillpm and never changed: {_format_names(foreign)}"
+        yield Diagnostic(message=message, where=scope.layout.directory, is_note=True)
+
+
+def _find_unchecked(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
+    """Report the skills that came with a checkout, and that no command has checked on this machine."""
+    if unchecked := find_unchecked(scope, doctor.context):
+        message = unchecked_message(scope, unchecked)
         yield Diagnostic(message=message, where=scope.layout.directory, is_note=True)
 
 

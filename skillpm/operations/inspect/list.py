@@ -55,6 +55,7 @@ class Listing(Value):
     problems: tuple[str, ...] = ()  # skills that could not be read
     is_pending: bool = False  # a change is in progress or was interrupted
     members: tuple[str, ...] = ()  # the folders of the members of a workspace, at its root
+    unchecked: tuple[str, ...] = ()  # not checked on this machine yet
 
 
 def list_skills(scope: Scope) -> Listing:

@@ -25,6 +25,7 @@ from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
 from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.inspect.yanked import warn_yanked
 from skillpm.operations.install.lock_proof import LockProof, prove_lock
@@ -42,7 +43,6 @@ from skillpm.operations.pipeline.lock_resolution import (
     render_lockfile,
     resolve_lockfile,
 )
-from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.pipeline.refused_includes import RefusalOptions, leave_out_refused
 from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 

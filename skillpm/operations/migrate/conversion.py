@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from shlex import quote
 
 from skillpm.core.names import SkillName, is_skill_name
@@ -25,11 +26,13 @@ from skillpm.operations.context.project_files import ProjectFiles, read_project_
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.operations.migrate.flat_files import flat_files_hint
 from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, MAX_AGENTS_NAMED, find_present_agents
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
 from skillpm.operations.pipeline.local_change import plan_local_change
+from skillpm.operations.pipeline.present_skills import find_refused_skills
 
 MAX_MISMATCHES = 10
 TOML_PROBLEM = "the frontmatter is TOML, which many hosts do not read"
@@ -133,7 +136,8 @@ def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChang
     new_skills = {
         name: NewSkill(content=ConvertedFile(data=move.data, mode=move.source.mode)) for name, move in moves.items()
     }
-    change, registry = plan_local_change(scope, context.settings, files, (receipt, after), new_skills)
+    find_refused = partial(find_refused_skills, scope, context, options=ValidationOptions(), may_fetch=False)
+    change, registry = plan_local_change(scope, context.settings, files, (receipt, after), new_skills, find_refused)
     is_stale = text != registry.text and (bool(registry.entries) or (text is not None and is_generated(text)))
     result = MigrationResult(
         is_changed=bool(moves) or change.receipt != receipt or is_stale,

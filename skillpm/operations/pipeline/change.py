@@ -1,7 +1,8 @@
 """Change a scope: edit the manifest, resolve, plan and execute, and report the result."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ from skillpm.operations.context.project_files import (
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, workspace_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_policy import has_published_policy
+from skillpm.operations.context.scope_policy import has_published_policy, load_scope_policies
 from skillpm.operations.context.scope_settings import read_edit_policies
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.inspect.moved_tags import report_moved_tags
 from skillpm.operations.pipeline.blockers import raise_if_blocked
 from skillpm.operations.pipeline.dry_run import dry_run_warnings
@@ -40,12 +42,14 @@ from skillpm.operations.pipeline.index_policy import (
     unconfigured_index_messages,
 )
 from skillpm.operations.pipeline.lock_resolution import LockPolicy, find_lock_conflicts, write_ranges
-from skillpm.operations.pipeline.plan import InstallPlan, ValidationOptions, plan_install
+from skillpm.operations.pipeline.plan import InstallPlan, plan_install
+from skillpm.operations.pipeline.present_skills import find_refused_skills, refused_messages
 from skillpm.operations.pipeline.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.operations.pipeline.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.store import Proofs
 
 if TYPE_CHECKING:
+    from skillpm.operations.content_validation.problems import Problem
     from skillpm.operations.inspect.skill_change import SkillChange
 
 MAX_AGENTS_NAMED = 4
@@ -149,8 +153,9 @@ def change(
     documents read again, since another process may have changed them. Editors take no lock: if a document is saved
     while skills are fetched, it plans once more; what was fetched is in the store by then.
     """
-    require_project_manifest(scope, context.settings)
     refresh_policies(scope, context)
+    enforce_blocks([scope], context, options)
+    require_project_manifest(scope, context.settings)
     if not options.dry_run and has_leftovers(scope.layout):
         from skillpm.operations.context.scope_lock import clean_up_after_crash  # noqa: PLC0415  (only after a crash)
 
@@ -166,6 +171,7 @@ def change(
         if is_settled or options.lock_policy.locked or options.lock_policy.frozen:
             plan = _make_plan(scope, context, options, files, ())
             if plan.is_empty or options.dry_run:
+                raise_if_refused(context, options, [plan])
                 return change_result(scope, context, options, plan)
     elif options.dry_run and is_change_pending(scope.layout):
         context.reporter.warn(INTERRUPTED_CHANGE)
@@ -176,9 +182,40 @@ def change(
         is_first = not os.path.isdir(scope.layout.internal_dir)
         plan = _plan_and_execute(scope, context, options, edited, select_upgrades)
         if is_first and scope.kind == "project" and has_committed_skills(plan):
+            raise_if_refused(context, options, [plan])
             result = change_result(scope, context, options, plan)
             return result.replace(notes=(*result.notes, COMMITTED_SKILLS.format(scope.layout.directory)))
+    raise_if_refused(context, options, [plan])
     return change_result(scope, context, options, plan)
+
+
+def raise_if_refused(context: Context, options: ChangeOptions, plans: Sequence[InstallPlan]) -> None:
+    """Raise `NotTrusted` for skills that are there and refused, now that no agent gets them any more.
+
+    A command that is about other skills only warns of them, and so does every command for local skills, which are the
+    user's own; not with `--frozen` and `--locked`, since a checkout may bring local skills, too.
+    """
+    if not any(plan.refused for plan in plans):
+        return
+    from skillpm.operations.content_validation.problems import refusal  # noqa: PLC0415  (only then)
+
+    is_strict = options.lock_policy.frozen or options.lock_policy.locked
+    selected = options.install.selected
+    problems: list[Problem] = []
+    for plan in plans:
+        for name, reasons in plan.refused.items():
+            is_meant = name in selected if selected is not None else is_strict or name in plan.lockfile.skills
+            if is_meant and not options.dry_run:
+                problems += reasons
+                continue
+            outcome = "would be refused" if options.dry_run else "is refused"
+            for message in refused_messages({name: reasons}, outcome):
+                context.reporter.warn(message)
+    if problems:
+        changed = (action for plan in plans for action in plan.actions if action.name not in plan.refused)
+        done = "everything else was done; " if any(action.verb != "keep" for action in changed) else ""
+        them = "it" if len({problem.skill for problem in problems}) == 1 else "them"
+        raise refusal(problems, outcome=f"{done}no agent gets {them}")
 
 
 def refresh_policies(scope: Scope, context: Context) -> None:
@@ -187,6 +224,16 @@ def refresh_policies(scope: Scope, context: Context) -> None:
         from skillpm.operations.policy.refresh import refresh_due_policies  # noqa: PLC0415  (few users have any)
 
         refresh_due_policies(scope, context)
+
+
+def enforce_blocks(scopes: Sequence[Scope], context: Context, options: ChangeOptions) -> None:
+    """Take the links to blocked skills away before anything else, since that must not fail with the command."""
+    for scope in () if options.dry_run else scopes:
+        policies = load_scope_policies(scope, context.settings)
+        if policies is not None and policies.has_blocked:
+            from skillpm.operations.policy.blocked_links import unlink_blocked  # noqa: PLC0415  (few policies block any)
+
+            unlink_blocked(scope, context)
 
 
 def has_committed_skills(plan: InstallPlan) -> bool:
@@ -272,7 +319,10 @@ def plan_scope(
     added = user_only if options.adds_indexes and not scope.member else []
     edits = options.install.edits.over(read_edit_policies(files.manifest, settings))
     install = options.install.replace(edits=edits)
-    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, install)
+    find_refused = partial(
+        find_refused_skills, scope, context, options=options.validation, may_fetch=not options.dry_run
+    )
+    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, install, find_refused)
     _report_warnings(context, plan)
     raise_if_blocked(
         scope, plan.actions, plan.links, {*files.whole_lockfile.skills, *plan.receipt.skills}, options.install

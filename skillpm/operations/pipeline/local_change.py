@@ -1,18 +1,31 @@
 """Plan changes of local skills, which install nothing from the lockfile, and the registry as it will be after them."""
 
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 
-from skillpm.core.names import SkillName
+from skillpm.core.digest import content_hash
+from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.core.names import SKILL_FILE, SkillName
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.layout import Layout, read_registry_text
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.links.state import record_created_folders
-from skillpm.installer.staging import CopiedSource, content_folder, digest_content, read_content_skill_file
+from skillpm.installer.staging import (
+    ConvertedFile,
+    CopiedSource,
+    LiveLink,
+    content_folder,
+    digest_content,
+    read_content_skill_file,
+)
 from skillpm.installer.stat_cache import read_stat_cache
+from skillpm.operations.context.acceptance import PresentSkill
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.executor import NewSkill, PlannedChange
 from skillpm.operations.pipeline.local_skills import LocalSkills
+from skillpm.operations.pipeline.present_skills import FindRefused, back_up_edited_copies, refused_messages
 from skillpm.operations.pipeline.skill_links import LinkKinds, plan_local_links
 from skillpm.registry.build_state import BuildResult
 from skillpm.registry.builder import PendingChanges, StagedSkill, build_registry, load_prior_state
@@ -40,10 +53,12 @@ def plan_local_change(
     files: ProjectFiles,
     receipts: tuple[Receipt, Receipt],
     new_skills: Mapping[SkillName, NewSkill],
+    find_refused: FindRefused,
 ) -> tuple[PlannedChange, BuildResult]:
     """Plan a change that installs nothing from the lockfile: the new skills are local, and linked like all local ones.
 
-    `receipts` are the present one, and that after the change, but for links and copies. The registry is returned, too.
+    `receipts` are the present one, and that after the change, but for links and copies. `find_refused` says which
+    skills agents must not get. The registry is returned, too.
     """
     layout, (before, after) = scope.layout, receipts
     built = plan_registry(layout, files, after, new_skills)
@@ -56,10 +71,40 @@ def plan_local_change(
         copies = local.digest_copies(
             layout, before, digests, are_all_copied=LinkKinds.read(scope, settings, files).has_copies
         )
-        links = plan_local_links(scope, settings, files, before, {name: copies.get(name) for name in local.versions})
+        refused = find_refused([*_find_skills(layout, before, local, new_skills)])
+        visible = {name: copies.get(name) for name in local.versions if name not in refused}
+        links = plan_local_links(scope, settings, files, before, visible, refused)
+        links = back_up_edited_copies(scope, settings, before, links, refused)
+        links = links.replace(warnings=(*links.warnings, *refused_messages(refused)))
         after = after.replace(links=links.links, copies=local.select_copied(links.links, copies))
         after = record_created_folders(before, after, scope.link_folders(settings))
     return PlannedChange(new_skills=new_skills, receipt=after, registry=built, links=links), built
+
+
+def _find_skills(
+    layout: Layout, receipt: Receipt, local: LocalSkills, new_skills: Mapping[SkillName, NewSkill]
+) -> Iterator[PresentSkill]:
+    """Yield all local skills, and new content: a restored backup may be that of an installed skill."""
+    for name in sorted({*local.versions} - {*new_skills}):
+        yield PresentSkill(name=name, folder=os.path.realpath(layout.skill_path(name)))
+    for name, skill in sorted(new_skills.items()):
+        content, installed, claim = skill.content, receipt.skills.get(name), None
+        if installed is not None:
+            claim = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
+        present = PresentSkill(
+            name=name,
+            folder=layout.skill_path(name),
+            claim=claim,
+            digest=None if claim is None else digest_content(layout, content),
+        )
+        match content:
+            case ConvertedFile():
+                file = TreeFile(path=SKILL_FILE, data=content.data, content_hash=content_hash(content.data))
+                yield present.replace(tree=FileTree(files=(file,)))
+            case FileTree():
+                yield present.replace(tree=content)
+            case LiveLink() | CopiedSource():
+                yield present.replace(folder=os.path.realpath(content_folder(layout, content)))
 
 
 def _read_skill(layout: Layout, name: SkillName, skill: NewSkill) -> StagedSkill | None:

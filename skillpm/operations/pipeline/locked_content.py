@@ -21,8 +21,6 @@ from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.operations.content_validation.incoming import check_incoming, find_problems, refusal_messages
-from skillpm.operations.content_validation.loaded_content import read_files
-from skillpm.operations.content_validation.loading import list_files
 from skillpm.operations.content_validation.problems import IncomingSkill, read_old_content
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
@@ -68,6 +66,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
             )
         raise
     merged = _merge_edits(scope, context, plan, contents)
+    check_incoming(scope, context, [_find_merged(scope, plan, *each) for each in merged.items()], plan.validation)
     new_skills = {}
     for name, content in contents.items():
         digest = merged[name].digest if name in merged else locked[name].digest or ""
@@ -116,12 +115,12 @@ def find_refusals(scope: Scope, context: Context, plan: InstallPlan) -> list[str
 def _find_incoming(
     scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
 ) -> list[IncomingSkill]:
-    """Return the content to check before it is installed, or recorded as installed: a checkout may contain it.
+    """Return the content to check before it is installed.
 
-    A live link has none: it is what the user edits.
+    A live link has none that is installed: like all that is there already, it is checked where it is.
     """
     incoming = []
-    for name, content in sorted({**_adopted_content(scope, plan), **contents}.items()):
+    for name, content in sorted(contents.items()):
         if isinstance(content, FileTree):
             locked, installed = plan.lockfile.skills[name], plan.receipt.skills.get(name)
             old = None
@@ -139,15 +138,10 @@ def _find_incoming(
     return incoming
 
 
-def _adopted_content(scope: Scope, plan: InstallPlan) -> dict[SkillName, FileTree]:
-    """Return the folders that are there already with the locked content, although skillpm did not install them here."""
-    adopted = {}
-    for name, skill in plan.new_receipt.skills.items():
-        before = plan.receipt.skills.get(name)
-        if name in plan.lockfile.skills and skill.digest and (before is None or before.digest != skill.digest):
-            folder = scope.layout.skill_path(name)
-            adopted[name] = read_files(folder, list_files(folder))
-    return adopted
+def _find_merged(scope: Scope, plan: InstallPlan, name: SkillName, tree: FileTree) -> IncomingSkill:
+    """Return merged content as what it is: edited files, which come from nowhere but the skills directory."""
+    locked = plan.lockfile.skills[name].replace(digest=tree.digest)
+    return IncomingSkill(name=name, locked=locked, tree=tree, place=PathPin(path=scope.layout.skill_path(name)))
 
 
 def _merge_edits(

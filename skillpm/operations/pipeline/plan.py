@@ -1,7 +1,7 @@
 """Plan a change: compare the lockfile with the installed skills, and derive the actions. Changes nothing."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.fetchers.base import is_proved, variant_of
+from skillpm.fetchers.base import is_proved
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.legacy.metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
@@ -23,6 +23,7 @@ from skillpm.installer.stat_cache import StatCache, read_stat_cache
 from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_policy import load_scope_policies
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.pipeline.blockers import apply_link_plan, check_keep_names, is_unmanaged
 from skillpm.operations.pipeline.local_skills import (
     LocalSkills,
@@ -31,6 +32,13 @@ from skillpm.operations.pipeline.local_skills import (
     mark_edited_links,
 )
 from skillpm.operations.pipeline.lock_resolution import render_lockfile
+from skillpm.operations.pipeline.present_skills import (
+    FindRefused,
+    Refused,
+    back_up_edited_copies,
+    find_present,
+    needs_files,
+)
 from skillpm.operations.pipeline.skill_links import LinkKinds, VisibleSkills, plan_skill_links
 from skillpm.operations.pipeline.upgrade import FailedUpdate
 from skillpm.registry.build_state import BuildResult
@@ -41,15 +49,6 @@ from skillpm.store import Proofs, Store
 
 if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
-
-
-class ValidationOptions(Value):
-    """What the user chose for the validation of new content."""
-
-    # Rules of the audit that do not block this time.
-    allow: tuple[str, ...] = ()
-    # Whether content must be reviewed.
-    requires_reviews: bool = False
 
 
 class InstallPlan(Value):
@@ -74,6 +73,8 @@ class InstallPlan(Value):
     # The skills that could not be upgraded, which this change leaves as they are locked.
     failures: tuple[FailedUpdate, ...] = ()
     validation: ValidationOptions = ValidationOptions()
+    # The skills that stay on disk, and that no agent gets, with the reasons.
+    refused: Refused = EMPTY_MAPPING
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -85,22 +86,12 @@ class InstallPlan(Value):
     @property
     def written_skills(self) -> set[SkillName]:
         """The skills whose files are to be written."""
-        writing = (action for action in self.actions if action.verb in {"add", "update"})
-        return {action.name for action in writing if self._needs_files(action)}
+        return {action.name for action in self.actions if needs_files(action, self.lockfile, self.receipt, self.disk)}
 
     def find_missing(self, store: Store, proofs: Proofs) -> set[SkillName]:
         """Return the skills to write whose content has to be fetched, or proved to be that of the locked commit."""
         skills = ((name, self.lockfile.skills[name]) for name in self.written_skills)
         return {name for name, skill in skills if not is_proved(name, skill, store, proofs)}
-
-    def _needs_files(self, action: Action) -> bool:
-        """Return whether files must be written: not if the commit has changed, and the folder's tree has not."""
-        old, new = self.receipt.skills.get(action.name), self.lockfile.skills[action.name]
-        if action.verb == "add" or old is None or self.disk[action.name].kind != "intact":
-            return True
-        if new.digest is None:
-            return old.pin != new.pin  # a live link has no content but its target
-        return old.digest != new.digest or variant_of(old.pin) != variant_of(new.pin)
 
 
 class ExpectedRegistry(Value):
@@ -167,13 +158,19 @@ def update_receipt(
     lockfile: Lockfile,
     disk: Mapping[SkillName, InstalledState],
     actions: Sequence[Action],
+    refused: Collection[SkillName] = (),
 ) -> Receipt:
-    """Return the receipt after the actions. Skills whose files change get their new entry when they are staged."""
+    """Return the receipt after the actions. Skills whose files change get their new entry when they are staged.
+
+    Folders that are refused are not adopted.
+    """
     skills = dict(receipt.skills)
     for action in actions:
         locked = lockfile.skills.get(action.name)
         if action.verb == "remove":
             skills.pop(action.name, None)
+        elif action.name in refused:
+            continue
         elif action.verb in {"keep", "relink"} and locked is not None and disk[action.name].digest == locked.digest:
             skills[action.name] = _adopt_skill(layout, action.name, locked, receipt.skills.get(action.name))
         elif action.verb == "update" and locked is not None and action.name in skills:
@@ -210,11 +207,16 @@ def _adopt_skill(layout: Layout, name: SkillName, locked: LockedSkill, old: Inst
 
 
 def plan_install(
-    scope: Scope, settings: Settings, files: ProjectFiles, lockfile: Lockfile, options: InstallOptions
+    scope: Scope,
+    settings: Settings,
+    files: ProjectFiles,
+    lockfile: Lockfile,
+    options: InstallOptions,
+    find_refused: FindRefused,
 ) -> InstallPlan:
-    """Plan a change. Nothing is written, fetched or locked. Actions that local changes block have the verb `blocked`.
+    """Plan a change. Nothing is written or locked. Actions that local changes block have the verb `blocked`.
 
-    `lockfile` is the whole one of a workspace.
+    `lockfile` is the whole one of a workspace. `find_refused` says which skills agents must not get as they are.
 
     Raises `NotFoundError` for a name to keep that is not a skill here.
     """
@@ -230,19 +232,25 @@ def plan_install(
     after = update_receipt(layout, receipt, lockfile, disk, actions)
     registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     local = registry.local_skills
+    refused = find_refused([*find_present(scope, lockfile, receipt, disk, actions, local.versions)])
+    if refused:
+        after = update_receipt(layout, receipt, lockfile, disk, actions, refused)
+        registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     check_keep_names(scope, options.keep, {*disk, *local.versions})
     actions = (*actions, *local.make_actions({action.name for action in actions}))
     copies = local.digest_copies(layout, receipt, are_all_copied=LinkKinds.read(scope, settings, files).has_copies)
     names = {action.name for action in actions if action.verb not in {"remove", "blocked"}} & registry.decided
     blocked = _find_blocked(scope, policies, {*names, *local.versions}, lockfile, registry.listed)
+    hidden = blocked.keys() | refused.keys()
     incoming = {action.name for action in actions if action.verb in {"add", "update"}}
     blocked_messages = [blocked[name] for name in blocked if name not in incoming]  # the validation refuses the others
     visible = VisibleSkills(
-        installed=names - blocked.keys(),
-        local={name: copies.get(name) for name in local.versions if name not in blocked},
+        installed=names - hidden,
+        local={name: copies.get(name) for name in local.versions if name not in hidden},
     )
     links = plan_skill_links(scope, settings, files.replace(lockfile=lockfile), receipt, visible, options)
     actions = apply_link_plan(actions, links, options)
+    links = back_up_edited_copies(scope, settings, receipt, links, hidden)
     actions = (*actions, *make_orphan_actions(layout, links, {action.name for action in actions}))
     after = after.replace(links=links.links, copies=local.select_copied(links.links, copies))
     after = record_created_folders(receipt, after, scope.link_folders(settings))
@@ -256,6 +264,7 @@ def plan_install(
         actions=actions,
         links=links,
         allows_marks=options.allows_marks,
+        refused={name: problems for name, problems in refused.items() if name not in blocked},
         unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, whole, (receipt, after), registry),
         warnings=(*registry.warnings, *invalid_names, *links.warnings, *blocked_messages),

@@ -20,8 +20,8 @@ from skillpm.operations.context.project_files import ProjectFiles
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.pipeline.includes import without_included
-from skillpm.operations.pipeline.plan import ValidationOptions
 from skillpm.operations.pipeline.upgrade import Upgrade, UpgradeOptions, find_requirers, resolve_upgrade
 from skillpm.resolver.resolution import reachable_skills
 

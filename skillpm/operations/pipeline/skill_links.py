@@ -148,18 +148,28 @@ def plan_skill_links(
 
 
 def plan_local_links(
-    scope: Scope, settings: Settings, files: ProjectFiles, receipt: Receipt, local: Mapping[SkillName, Digest | None]
+    scope: Scope,
+    settings: Settings,
+    files: ProjectFiles,
+    receipt: Receipt,
+    local: Mapping[SkillName, Digest | None],
+    refused: Collection[SkillName],
 ) -> LinkPlan:
-    """Plan the links of a change that installs nothing: existing links stay, and those of local skills are added."""
+    """Plan the links of a change that installs nothing: existing links stay, and those of local skills are added.
+
+    Links to refused skills are removed.
+    """
     visible = VisibleSkills(installed=(), local=local)
     plan = plan_skill_links(scope, settings, files, receipt, visible, InstallOptions())
     links = {
-        folder: {name: kind for name, kind in names.items() if name in receipt.skills}
+        folder: {name: kind for name, kind in names.items() if name in receipt.skills and name not in refused}
         for folder, names in receipt.links.items()
     }
     for folder, names in plan.links.items():
         links[folder] = {**links.get(folder, {}), **names}
-    removed = {name: folders for name, folders in plan.links_to_remove.items() if name not in receipt.skills}
+    removed = {
+        name: folders for name, folders in plan.links_to_remove.items() if name not in receipt.skills or name in refused
+    }
     return plan.replace(links={folder: names for folder, names in links.items() if names}, links_to_remove=removed)
 
 

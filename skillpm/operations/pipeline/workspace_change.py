@@ -35,8 +35,10 @@ from skillpm.operations.pipeline.change import (
     ChangeOptions,
     ChangeResult,
     change_result,
+    enforce_blocks,
     has_committed_skills,
     plan_scope,
+    raise_if_refused,
     refresh_policies,
     resolve_changed_lockfile,
 )
@@ -77,8 +79,10 @@ def change_workspace(
 ) -> ChangeResult:
     """Resolve, plan and execute for the root and all members. As `change`, this plans first without the locks."""
     refresh_policies(scope, context)
+    enforce_blocks([scope], context, options)
     files = read_project_files(scope, context)
     scopes = _find_scopes(scope, context, files)
+    enforce_blocks(scopes[1:], context, options)
     if not options.dry_run:
         for each in scopes:
             # The lockfile is written before anything is staged: a half-written one is all that a death then leaves.
@@ -88,12 +92,15 @@ def change_workspace(
     if options.dry_run:
         if is_pending:
             context.reporter.warn(INTERRUPTED_CHANGE)
-        return _result(scope, context, options, _plan(scope, context, options, files, select_upgrades(files)))
+        plan = _plan(scope, context, options, files, select_upgrades(files))
+        _raise_if_refused(context, options, plan)
+        return _result(scope, context, options, plan)
     is_refreshing = bool(options.refreshed and files.includes)
     is_settled = not (find_lock_conflicts(files) or is_refreshing or select_upgrades(files))
     if not is_pending and (is_settled or options.lock_policy.locked or options.lock_policy.frozen):
         plan = _plan(scope, context, options, files, ())
         if plan.is_empty:
+            _raise_if_refused(context, options, plan)
             return _result(scope, context, options, plan)
 
     def plan_and_execute() -> WorkspacePlan:
@@ -110,8 +117,13 @@ def change_workspace(
         plan = retry_if_changed(plan_and_execute)
     committed = [own for folder, own in plan.plans.items() if folder in new and has_committed_skills(own[1])]
     notes = tuple(COMMITTED_SKILLS.format(each.layout.directory) for each, _ in committed)
+    _raise_if_refused(context, options, plan)
     result = _result(scope, context, options, plan)
     return result.replace(notes=(*result.notes, *notes))
+
+
+def _raise_if_refused(context: Context, options: ChangeOptions, plan: WorkspacePlan) -> None:
+    raise_if_refused(context, options, [own for _, own in plan.plans.values()])
 
 
 def _find_scopes(root: Scope, context: Context, files: ProjectFiles) -> list[Scope]:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from skillpm.cachedir import write_cache_file
 from skillpm.core.digest import content_hash, shorten_distinct_digests
+from skillpm.core.names import REVIEWS_FILE
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, OfflineError, RefusedError
 from skillpm.files import read_regular_file, read_text, translate_os_errors, write_document
 from skillpm.formats.trust.reviews import (
-    REVIEWS_FILE,
     Review,
     ReviewFile,
     ReviewImport,

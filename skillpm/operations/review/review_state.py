@@ -9,8 +9,8 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, SkillpmError, UsageError
+from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin
 from skillpm.formats.trust.reviews import Review
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
@@ -63,8 +63,8 @@ class ReviewSubject(Value):
 
 
 def needs_review(locked: LockedSkill) -> bool:
-    """Return whether a locked skill needs a review: not if it ships with skillpm."""
-    return not isinstance(locked.pin, BundledPin)
+    """Return whether a locked skill needs a review: not if it has the bytes of a skill that ships with skillpm."""
+    return not is_bundled_content(locked)
 
 
 def list_reviews(scope: Scope, context: Context) -> ReviewList:

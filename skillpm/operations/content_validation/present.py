@@ -1,0 +1,186 @@
+"""Check skills that are in a skills directory already, before agents get them there (docs/adr/0063-one-check.md).
+
+What a checkout says of a folder (receipt, lockfile, `edits`) decides nothing here: the files are judged as they are,
+and where a rule asks for a place, the claimed source is proved as for fetched content.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from skillpm.core.digest import shorten_digest
+from skillpm.core.names import SkillName
+from skillpm.core.text import sanitize
+from skillpm.errors import SkillpmError
+from skillpm.fetchers.bundled import is_bundled_content
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.pin import BundledPin, PathPin, Pin, summarize_pin
+from skillpm.formats.trust.audit_settings import names_rule
+from skillpm.operations.content_validation.allowed import read_allowed, remember_allowed
+from skillpm.operations.content_validation.folder_files import list_files, read_files
+from skillpm.operations.content_validation.incoming import CHECKS, describe_acceptance
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
+from skillpm.operations.context.acceptance import Acceptance, PresentSkill, hash_stats
+from skillpm.operations.context.audit_settings import load_audit_settings
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
+from skillpm.operations.context.scope_policy import load_current_policies
+from skillpm.operations.context.trust_settings import find_trust_groups, read_trust_rules, require_key_files
+from skillpm.operations.context.validation_options import ValidationOptions
+from skillpm.store import Proofs
+from skillpm.trust.places import find_place
+from skillpm.trust.policy import Policies
+
+
+def find_refused(
+    scope: Scope,
+    context: Context,
+    present: Sequence[PresentSkill],
+    options: ValidationOptions,
+    *,
+    may_fetch: bool = True,
+) -> dict[SkillName, tuple[Problem, ...]]:
+    """Return the skills that agents must not get, each with its reasons; record the others as accepted.
+
+    With `may_fetch`, claimed sources are proved where a rule asks for a place; otherwise they must have been.
+    """
+    require_key_files(scope, context.settings)
+    acceptance = Acceptance(scope, context.settings)
+    is_elsewhere = {skill.name for skill in present if skill.is_claimed or skill.file or skill.tree is not None}
+    stats = {skill.name: "" if skill.name in is_elsewhere else hash_stats(skill.folder) for skill in present}
+    incoming = {skill.name: _read(skill, acceptance) for skill in present}
+    unproved = _find_unproved(scope, context, present, incoming, acceptance, may_fetch=may_fetch)
+    audit = load_audit_settings(scope, context.settings)
+    refused = {}
+    for skill in present:
+        content = incoming[skill.name]
+        allowed = {*options.allow, *read_allowed(context.settings.cache_dir, content.digest)}
+        request = ValidationRequest(
+            scope=scope,
+            context=context,
+            incoming=[content],
+            options=options.replace(allow=tuple(sorted(allowed))),
+            audit=audit,
+        )
+        problems = [problem for check in CHECKS for problem in check(request)]
+        problems += [unproved[skill.name]] if skill.name in unproved else []
+        prior = acceptance.read(skill) if skill.is_claimed else None
+        blocking = []
+        for problem in problems:
+            if problem.blocks and not _was_accepted(request, problem, prior):
+                blocking.append(problem)
+            elif problem.blocks:
+                context.reporter.warn(
+                    f"{skill.name}: {problem.text}; agents keep it, since it was accepted on this machine before; "
+                    f"`{scope.command('update', skill.name)}` applies this rule"
+                )
+            elif prior is None:
+                context.reporter.warn(f"{skill.name}: {problem.text}")
+        if blocking:
+            refused[skill.name] = tuple(blocking)
+            continue
+        if options.allow:
+            remember_allowed(context.settings.cache_dir, content.digest, options.allow)
+        if not skill.is_claimed:
+            acceptance.add_folder(skill, stats[skill.name])
+        elif not any(problem.blocks for problem in problems):
+            is_proved = _needs_proof(scope, context, content.locked.pin) or bool(prior and prior.get("place"))
+            acceptance.add_content(skill, describe_acceptance(request, content, is_place_proved=is_proved))
+    return refused
+
+
+def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[str, object] | None) -> bool:
+    """Return whether a finding is one that only a newer version of skillpm has.
+
+    Agents keep such a skill until it is updated: otherwise each new version would take skills away. A policy is obeyed
+    at once, and so is a changed setting, or an exception that has ended.
+    """
+    is_own_rule = problem.kind == "audit" and "/" not in problem.rule  # not of a scanner
+    if prior is None or not is_own_rule or names_rule(request.audit.required, problem.rule, problem.severity):
+        return False
+    excepted = prior.get("excepted")
+    return prior.get("block") == [*request.audit.block] and isinstance(excepted, list) and problem.rule not in excepted
+
+
+def _read(skill: PresentSkill, acceptance: Acceptance) -> IncomingSkill:
+    paths = [skill.file] if skill.file else list_files(skill.folder)
+    tree = read_files(skill.folder, paths) if skill.tree is None else skill.tree
+    folder = PathPin(path=skill.folder)
+    if skill.claim is None:
+        return IncomingSkill(name=skill.name, locked=LockedSkill(pin=folder, digest=tree.digest), tree=tree)
+    if not skill.is_claimed:
+        locked = skill.claim.replace(digest=skill.digest or tree.digest)
+        return IncomingSkill(name=skill.name, locked=locked, tree=tree, place=folder)
+    is_foreign = isinstance(skill.claim.pin, BundledPin) and not is_bundled_content(skill.claim)
+    is_known = acceptance.read(skill) is not None
+    return IncomingSkill(
+        name=skill.name,
+        locked=skill.claim,
+        tree=tree,
+        # Warnings about content that was accepted before are not repeated.
+        old=skill.claim if is_known else None,
+        read_before=lambda: tree,
+        place=folder if is_foreign else None,
+    )
+
+
+def _needs_proof(scope: Scope, context: Context, pin: Pin) -> bool:
+    """Return whether a rule here depends on where a skill comes from, so that its source has to be proved."""
+    if isinstance(pin, PathPin | BundledPin) or find_place(pin).address == "path":
+        return False  # a folder of this machine, or skillpm itself: nothing is claimed about a server
+    policies = load_current_policies(scope, context.settings) or Policies()
+    return policies.depends_on_place(pin) or bool(find_trust_groups(read_trust_rules(context.settings), pin))
+
+
+def _find_unproved(
+    scope: Scope,
+    context: Context,
+    present: Sequence[PresentSkill],
+    incoming: Mapping[SkillName, IncomingSkill],
+    acceptance: Acceptance,
+    *,
+    may_fetch: bool,
+) -> dict[SkillName, Problem]:
+    """Return the skills whose claimed source a rule asks for, and that was not proved; with `may_fetch`, prove it."""
+    policies, proofs = load_current_policies(scope, context.settings) or Policies(), Proofs(context.settings.cache_dir)
+    locked = {}
+    for skill in present:
+        claim = incoming[skill.name].locked
+        if not skill.is_claimed or not _needs_proof(scope, context, claim.pin):
+            continue
+        prior = acceptance.read(skill)
+        is_forbidden = any(check.problem for check in policies.check_place(claim.pin))  # which is a problem of its own
+        if not (is_forbidden or proofs.has_place(skill.name, claim) or (prior is not None and prior.get("place"))):
+            locked[skill.name] = claim
+    if not may_fetch:
+        reason = "its source was not proved on this machine yet"
+        return {name: _unproved(scope, name, each, reason) for name, each in locked.items()}
+    reasons = _prove(scope, context, locked)
+    return {name: _unproved(scope, name, locked[name], reason) for name, reason in reasons.items()}
+
+
+def _prove(scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
+    """Fetch what proves the sources of skills; return why some are not proved."""
+    if not locked:
+        return {}
+    fetchers = make_fetchers(scope, context).with_locked(locked)
+    try:
+        missing = {each.partition(" (")[0] for each in fetchers.fetch(locked)}
+    except SkillpmError as error:
+        if len(locked) == 1:
+            return dict.fromkeys(locked, error.message)
+        # One failure must not decide about the others.
+        return {name: reason for name in locked for reason in _prove(scope, context, {name: locked[name]}).values()}
+    return {name: "there is no network (--offline)" for name in locked if name in missing}
+
+
+def _unproved(scope: Scope, name: SkillName, locked: LockedSkill, reason: str) -> Problem:
+    what = f"this content ({shorten_digest(locked.digest or '')})"
+    source = sanitize(summarize_pin(locked.pin), 200)
+    return Problem(
+        skill=name,
+        kind="policy",
+        rule="place",
+        message=f"{what} is not proved to be from {source}: {reason}",
+        hint=f"`{scope.command('sync')}` proves it with a network connection",
+        digest=locked.digest or "",
+    )

@@ -1,0 +1,143 @@
+"""What this machine has accepted: content with its claimed source and signer, under the rules that applied then.
+
+A checkout can contain everything that skillpm writes: folders, a lockfile, a receipt. These claim what the content is
+and where it comes from, but they prove neither. So content counts as checked only if the user's own cache says so, in a
+file that was written on this machine (`cachedir.read_bound_file`).
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from skillpm import __version__
+from skillpm.cachedir import read_bound_file, record_use, write_bound_file
+from skillpm.core.digest import Digest, content_hash
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import REVIEWS_FILE, SkillName
+from skillpm.core.values import Value
+from skillpm.files import read_text
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.installer.disk_state import walk_files
+from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.operations.context.scope_policy import find_copy_files, find_policy_files
+from skillpm.operations.context.scope_settings import user_config_path
+from skillpm.registry.snapshot import is_recent, read_file_stat
+from skillpm.settings import Settings
+
+# In the cache, next to the findings of the audit.
+BUCKET = "verdicts"
+MAX_SIZE = 100_000
+DAY_SECONDS = 86_400
+
+
+class PresentSkill(Value):
+    """A skill that is in a skills directory already."""
+
+    name: SkillName
+    # The folder with its files: of a live link, where the link leads.
+    folder: str
+    # What the lockfile, else the receipt, says of it; None for a local skill. A claim, nothing more.
+    claim: LockedSkill | None = None
+    # Of its files as they are now; None if they have to be read for that.
+    digest: Digest | None = None
+    # The path of its only file, if it is a flat file; all files of its folder otherwise.
+    file: str = ""
+    # Its files, if they are not in the folder yet.
+    tree: FileTree | None = None
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether its files are those that the claim is about, and not edited ones or a live link."""
+        return self.claim is not None and self.digest is not None and self.claim.digest == self.digest
+
+
+class Acceptance:
+    """The content that this machine has accepted under the rules of a scope. A cache that fails costs a check."""
+
+    def __init__(self, scope: Scope, settings: Settings) -> None:
+        self._scope = scope
+        self._settings = settings
+
+    @cached_property
+    def rules(self) -> str:
+        """A digest of everything that decides: this version, settings, policies, reviews, and the date."""
+        scope, settings = self._scope, self._settings
+        scopes = (scope, user_scope(settings))
+        config = read_text(user_config_path(settings)) or ""
+        files = [each.path for each in find_policy_files(scopes, settings)]
+        texts = [read_text(path) for path in files]
+        if any(text is not None and "fetch" in text for text in texts):
+            texts += map(read_text, find_copy_files(scopes, settings))
+        texts += [read_text(os.path.join(folder, REVIEWS_FILE)) for folder in (settings.config_dir, scope.base)]
+        manifests = (read_text(path) or "" for path in dict.fromkeys((scope.manifest, scope.root_manifest)))
+        texts += [text for text in manifests if '"audit"' in text]
+        keys = [read_file_stat(path) for path in self._find_key_files()] if "trust" in config else []
+        today = str(int(settings.now) // DAY_SECONDS)  # exceptions end
+        values = [__version__, today, config, *(text or "" for text in texts), *keys]
+        return content_hash("\0".join(values).encode(errors="surrogatepass"))
+
+    def _find_key_files(self) -> list[str]:
+        from skillpm.operations.context.trust_settings import find_key_files  # noqa: PLC0415  (few users have any)
+
+        return find_key_files(self._settings)
+
+    def has(self, skill: PresentSkill) -> bool:
+        """Return whether a skill was accepted as it is now, under the rules as they are now."""
+        if skill.is_claimed:
+            entry = self.read(skill)
+            return entry is not None and entry.get("rules") == self.rules
+        entry = None if skill.tree is not None else self._read(self._folder_path(skill))
+        return entry is not None and entry.get("rules") == self.rules and entry.get("files") == hash_stats(skill.folder)
+
+    def read(self, skill: PresentSkill) -> Mapping[str, Any] | None:
+        """Return what was recorded when content was accepted as what a skill claims to be, under whatever rules."""
+        return self._read(self._content_path(skill))
+
+    def add_content(self, skill: PresentSkill, details: Mapping[str, Any]) -> None:
+        """Record that content was accepted as what a skill claims to be, under the rules as they are now."""
+        self._write(self._content_path(skill), {**details, "rules": self.rules})
+
+    def add_folder(self, skill: PresentSkill, files: str) -> None:
+        """Record that a folder was accepted; `files` is what `hash_stats` returned before it was read."""
+        if files:
+            self._write(self._folder_path(skill), {"files": files, "rules": self.rules})
+
+    def _content_path(self, skill: PresentSkill) -> str:
+        claim = skill.claim
+        text = f"{skill.name}\n{claim and claim.pin!r}\n{claim and claim.signer}\n{skill.digest}"
+        return self._entry_path(f"accepted {text}")
+
+    def _folder_path(self, skill: PresentSkill) -> str:
+        return self._entry_path(f"accepted folder {skill.name}\n{skill.claim!r}\n{skill.folder}")
+
+    def _entry_path(self, text: str) -> str:
+        return os.path.join(self._settings.cache_dir, BUCKET, content_hash(text.encode(errors="surrogatepass")))
+
+    def _read(self, path: str) -> Mapping[str, Any] | None:
+        entry = read_bound_file(path, MAX_SIZE)
+        if entry is not None:
+            record_use(path)
+        return entry
+
+    def _write(self, path: str, value: Mapping[str, Any]) -> None:
+        with suppress(OSError):
+            write_bound_file(path, value, self._settings.cache_dir)
+
+
+def hash_stats(folder: str) -> str:
+    """Return a digest of the stats of all files of a folder; empty if one changed so recently that a change could hide.
+
+    Stats have inode and ctime, which neither git nor an archive can carry to another machine.
+    """
+    rows = []
+    try:
+        for path, entry in walk_files(folder):
+            stat = read_file_stat(entry.path)
+            if not stat or is_recent(stat):
+                return ""
+            rows.append(f"{path}\0{stat}")
+    except OSError:
+        return ""
+    return content_hash("\n".join(rows).encode(errors="surrogatepass"))

@@ -1,0 +1,61 @@
+"""`policy enforce`: apply the kill switch to every scope that this user has used, for a timer of the user."""
+
+from collections.abc import Iterator
+
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.errors import SkillpmError
+from skillpm.files import read_text
+from skillpm.formats.manifest import read_manifest
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope, is_workspace_root, member_scope, user_scope
+from skillpm.operations.context.used_scopes import read_scopes
+from skillpm.operations.context.workspace import find_members
+from skillpm.operations.policy.blocked_links import unlink_blocked
+from skillpm.operations.policy.refresh import refresh_due_policies
+from skillpm.settings import Settings
+
+
+class EnforcedScope(Value):
+    """A skills directory, and the skills whose links were removed there."""
+
+    directory: str
+    unlinked: tuple[SkillName, ...] = ()
+    # Why it could not be changed.
+    error: SkillpmError | None = None
+
+
+def enforce_policies(context: Context) -> list[EnforcedScope]:
+    """Fetch the published policies that are due, and remove the links to blocked skills in all scopes of this user.
+
+    Scopes that are gone, and folders of other users, are left out. A scope that fails does not stop the others.
+    """
+    settings, results = context.settings, []
+    refresh_due_policies(user_scope(settings), context)
+    for scope in _find_scopes(settings):
+        directory = scope.layout.directory
+        try:
+            results.append(EnforcedScope(directory=directory, unlinked=unlink_blocked(scope, context)))
+        except SkillpmError as error:
+            results.append(EnforcedScope(directory=directory, error=error))
+    return results
+
+
+def _find_scopes(settings: Settings) -> Iterator[Scope]:
+    """Yield the recorded scopes, and the members of each workspace after its root."""
+    seen = set[str]()
+    for scope in read_scopes(settings):
+        for each in (scope, *_find_members(scope, settings)):
+            if each.layout.directory not in seen:
+                seen.add(each.layout.directory)
+                yield each
+
+
+def _find_members(scope: Scope, settings: Settings) -> list[Scope]:
+    try:
+        if not is_workspace_root(scope):
+            return []
+        manifest = read_manifest(read_text(scope.manifest) or "", scope.manifest)
+        return [member_scope(scope, settings, folder) for folder in find_members(scope.base, manifest.members).folders]
+    except SkillpmError:  # each command in that workspace reports it
+        return []
