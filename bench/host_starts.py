@@ -30,7 +30,7 @@ from skillpm.audit.auditor import audit_tree
 from skillpm.core.file_tree import FileTree, SourceEntry
 
 HEAD = "---\nname: {}\ndescription: Does {} things.\n---\nDo it.\n"
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 def dump(**value: Any) -> str:

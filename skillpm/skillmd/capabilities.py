@@ -17,6 +17,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.skillmd.body_references import find_shell_commands
 from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
 from skillpm.skillmd.head import extract_frontmatter
 from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests, has_servers_key, is_skill_file_name
 from skillpm.skillmd.skill import Skill, read_skill
@@ -112,14 +113,20 @@ def find_capabilities(tree: FileTree, *, with_texts: bool = True) -> Capabilitie
 def find_files_with_servers(tree: FileTree) -> Iterator[str]:
     """Yield the paths of SKILL.md files, at any depth, whose frontmatter names servers that a host starts."""
     for file in tree.files:
-        if is_skill_file_name(file.path.rpartition("/")[2]):
-            front = extract_frontmatter(file.data) or file.data
-            try:
-                keys = [*read_skill(file.data).frontmatter]
-            except NotLoadable:
-                keys = []
-            if has_servers_key(keys, front.decode("utf-8", "replace")):
-                yield file.path
+        if is_skill_file_name(file.path.rpartition("/")[2]) and has_servers_key(*_read_keys(file.data)):
+            yield file.path
+
+
+def _read_keys(data: bytes) -> tuple[Iterable[str], str]:
+    """Return the keys of frontmatter, and its text if other parsers may find other keys."""
+    try:
+        front = read_frontmatter(decode_text(data))
+    except NotLoadable as error:
+        if error.finding.code == "no-frontmatter":
+            return (), ""
+        return (), (extract_frontmatter(data) or data).decode("utf-8", "replace")
+    is_plain = all(finding.code == "duplicate-key" for finding in front.findings)
+    return front.values, "" if is_plain else (extract_frontmatter(data) or data).decode("utf-8", "replace")
 
 
 def is_executable(file: TreeFile) -> bool:

@@ -6,6 +6,7 @@ beside a SKILL.md at any depth, and those in its frontmatter. So the name decide
 keys a host reads changes with its versions.
 """
 
+import re
 from collections.abc import Iterable
 
 from skillpm.core.names import SKILL_FILE, fold_file_name
@@ -30,8 +31,10 @@ MANIFESTS = {
 NESTED = frozenset(["mcp.json"])
 # The key of the frontmatter with the servers that Amp starts.
 SERVERS_KEY = "mcpServers"
-# The same where the frontmatter cannot be read, or is read otherwise by another parser.
-SERVERS_LINE = lazy_pattern(rf"(?im)^(?:\?[ \t]{{1,9}})?[\"']?{SERVERS_KEY}[\"']?[ \t]{{0,9}}(?::|$)")
+# What a quoted scalar of YAML may have in the place of a letter, or between two.
+ESCAPE = lazy_pattern(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|\r?\n[ \t]{0,99})")
+
+MAX_CHARACTER = 0x10FFFF
 
 
 class HostManifest(Value):
@@ -74,6 +77,16 @@ def is_skill_file_name(name: str) -> bool:
     return fold_file_name(name) == SKILL_FILE.lower()
 
 
-def has_servers_key(keys: Iterable[str], front: str) -> bool:
-    """Return whether frontmatter with these keys at its top level, and this text, names servers that a host starts."""
-    return SERVERS_KEY.lower() in map(str.lower, keys) or SERVERS_LINE.search(front) is not None
+def has_servers_key(keys: Iterable[str], unread: str) -> bool:
+    """Return whether frontmatter with these keys at its top level names servers that a host starts.
+
+    `unread` is its text if it is not plain YAML: then another parser may find other keys, behind an anchor or a tag, so
+    the word counts anywhere in it.
+    """
+    word = SERVERS_KEY.lower()
+    return word in map(str.lower, keys) or word in ESCAPE.sub(_unescape, unread).lower()
+
+
+def _unescape(match: re.Match[str]) -> str:
+    number = int(match[1] or match[2] or match[3] or "0", 16)
+    return chr(number) if 0 < number <= MAX_CHARACTER else ""

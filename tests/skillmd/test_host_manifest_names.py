@@ -67,16 +67,42 @@ def test_a_file_with_servers_counts_beside_each_skill(name: str, skill_file: str
     assert find_host_manifests([f"{folder}/{skill_file}", f"{folder}/x/{name}", f"{folder}/.claude-plugin/x"]) == ()
 
 
-STARTED = ["mcpServers:", "'mcpServers':", '"mcpServers" :', "? mcpServers\n:", "MCPSERVERS:", "mcpServers: {x: 1}\nx:"]
+SERVER = "\n  a:\n    command: x\n"
+# Amp 0.0.1790142911 starts the servers of each of these.
+STARTED = {
+    "plain": f"mcpServers:{SERVER}",
+    "single quotes": f"'mcpServers':{SERVER}",
+    "double quotes": f'"mcpServers" :{SERVER}',
+    "an explicit key": f"?   mcpServers\n:{SERVER}",
+    "a block": f"? |-\n  mcpServers\n:{SERVER}",
+    "an escape": f'"\\x6dcpServers":{SERVER}',
+    "a long escape": f'"\\u006dcpServers":{SERVER}',
+    "a continued line": f'? "mcp\\\n  Servers"\n:{SERVER}',
+    "a tag": f"!!str mcpServers:{SERVER}",
+    "an anchor": f"&a mcpServers:{SERVER}",
+    "an alias": f"z: &a mcpServers\n*a :{SERVER}",
+    "an alias of an escape": f'z: &a "\\x6dcp\\\n  Servers"\n*a :{SERVER}',
+    "a list": "mcpServers: [{name: a, command: x}]\n",
+    "a comment": f"mcpServers: # none{SERVER}",
+}
 
 
 @pytest.mark.parametrize("key", STARTED)
 @pytest.mark.parametrize("path", ["SKILL.md", "skill.md", "extras/SKILL.md"])
 def test_servers_in_frontmatter_are_a_manifest(key: str, path: str) -> None:
-    """As Amp reads them; also in frontmatter that cannot be read."""
+    """Also in frontmatter that cannot be read."""
     for more in ("", "x: [\n"):
-        text = f"---\nname: x\ndescription: x\n{key}\n  a:\n    command: x\n{more}---\nx\n"
+        text = f"---\nname: x\ndescription: x\n{STARTED[key]}{more}---\nx\n"
         assert [*find_files_with_servers(tree_of(path, text))] == [path]
+
+
+@pytest.mark.parametrize(
+    "front", ["  name: x\n  mcpServers:\n    a:\n", '{"name": "x", "mcpServers": {}}\n', "MCPSERVERS:\n"]
+)
+def test_other_forms_of_frontmatter_are_read(front: str) -> None:
+    for line in ("\n", "\r\n"):
+        text = f"---\n{front}---\nx\n".replace("\n", line)
+        assert [*find_files_with_servers(tree_of("SKILL.md", text))] == ["SKILL.md"]
 
 
 @pytest.mark.parametrize(
