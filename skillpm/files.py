@@ -4,11 +4,12 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.patterns import lazy_pattern
+from skillpm.directories import Directory, hold_folders, is_below_held, make_folders, open_parent
 from skillpm.errors import DocumentError, FileError, SkillpmError
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -27,6 +28,7 @@ OS_ERROR_REASONS = {
     errno.EBUSY: "it is in use, or a mount point",
     errno.EFBIG: "the file is larger than the file system or a limit of this process allows",
     errno.ENOTDIR: "a part of the path is not a folder",
+    errno.ELOOP: "a part of the path is a link",
 }
 
 
@@ -102,43 +104,69 @@ def write_document(
     *,
     fsync: bool,
     mode: int = 0o644,
-    follow_links: bool = False,
-    before_rename: Callable[[], None] = lambda: None,
+    link_boundary: str | None = None,
+    before_rename: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Replace a document atomically: write a temporary file beside it, then rename it.
 
-    A link is replaced by the file unless `follow_links` is set: a manifest kept with dotfiles is often a link, and its
-    target is the document. `before_rename` is called last and may raise to cancel: the user may save the document
-    while ours is being flushed to disk.
+    A link is replaced by the file, unless `link_boundary` is set: a manifest kept with dotfiles is often a link, and
+    its target is the document. Then the target must be in that folder, if it is not empty. `before_rename` is called
+    last, with the path of the target, and may raise to cancel: the user may save the document while ours is being
+    flushed to disk.
     """
-    make_folders(os.path.dirname(path), fsync=fsync)
-    if follow_links:
-        path = os.path.realpath(path)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        write_temporary(temporary, data, mode, fsync=fsync)
-        before_rename()
-        os.replace(temporary, path)
-    except (OSError, SkillpmError):
-        discard_file(temporary)
-        raise
-    if fsync:
-        sync_folder(os.path.dirname(path))
+    with _hold_target(path, link_boundary, fsync=fsync) as target, open_parent(target) as folder:
+        name = os.path.basename(target)
+        temporary = f"{name}.{os.getpid()}.tmp"
+        try:
+            _write_temporary(folder, temporary, data, mode, fsync=fsync)
+            before_rename(target)
+            folder.replace(temporary, name)
+        except (OSError, SkillpmError):
+            _discard(folder, temporary)
+            raise
+        if fsync:
+            sync_folder(os.path.dirname(target))
 
 
-def write_temporary(path: str, data: bytes, mode: int, *, fsync: bool = False) -> None:
+@contextmanager
+def _hold_target(path: str, link_boundary: str | None, *, fsync: bool) -> Iterator[str]:
+    """Yield the document that is to be replaced. Its folder exists, and is held or below a held one."""
+    parent = os.path.dirname(path)
+    if link_boundary is not None:
+        path, parent = os.path.realpath(path), os.path.realpath(parent)
+    if link_boundary:
+        link_boundary = os.path.realpath(link_boundary)
+        if not is_below(path, link_boundary):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    with nullcontext() if is_below_held(path) else hold_folders([link_boundary or os.path.dirname(path)]):
+        make_synced_folders(parent, fsync=fsync)
+        yield path
+
+
+def write_temporary(path: str, data: bytes, mode: int) -> None:
     """Write a temporary file whose name contains the id of this process."""
+    with open_parent(path) as folder:
+        _write_temporary(folder, os.path.basename(path), data, mode, fsync=False)
+
+
+def _write_temporary(folder: Directory, name: str, data: bytes, mode: int, *, fsync: bool) -> None:
     try:
-        write_new_file(path, data, mode, fsync=fsync)
+        write_entry(folder, name, data, mode, fsync=fsync)
     except FileExistsError:
         # Left by a killed process that had the same id: in a container, every command has.
-        discard_file(path)
-        write_new_file(path, data, mode, fsync=fsync)
+        _discard(folder, name)
+        write_entry(folder, name, data, mode, fsync=fsync)
 
 
 def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
     """Write a file that must not exist yet; return its state. Raises `FileExistsError`."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, mode)
+    with open_parent(path) as folder:
+        return write_entry(folder, os.path.basename(path), data, mode, fsync=fsync)
+
+
+def write_entry(folder: Directory, name: str, data: bytes, mode: int, *, fsync: bool = False) -> os.stat_result:
+    """Write a file that must not exist yet in an open folder; return its state. Raises `FileExistsError`."""
+    descriptor = folder.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, mode)
     try:
         rest = memoryview(data)
         while rest:
@@ -154,15 +182,10 @@ def write_new_file(path: str, data: bytes, mode: int, *, fsync: bool = False) ->
         os.close(descriptor)
 
 
-def make_folders(path: str, *, fsync: bool) -> None:
+def make_synced_folders(path: str, *, fsync: bool) -> None:
     """Create a folder and its missing parents; with `fsync`, they survive a power loss."""
-    made = []
-    at = path
-    while fsync and at and not os.path.isdir(at):
-        made.append(at)
-        at = os.path.dirname(at)
-    os.makedirs(path, exist_ok=True)
-    for folder in reversed(made):
+    made = make_folders(path)
+    for folder in made if fsync else ():
         sync_folder(os.path.dirname(folder) or os.curdir)
 
 
@@ -170,7 +193,7 @@ def sync_folder(path: str) -> None:
     """Flush the entries of a folder to disk, on systems where that is possible."""
     if os.name != "posix":
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
@@ -191,8 +214,13 @@ def sync_file(path: str) -> None:
 
 def discard_file(path: str) -> None:
     """Remove a file or link if it exists."""
+    with suppress(FileNotFoundError), open_parent(path) as folder:
+        folder.remove_file(os.path.basename(path))
+
+
+def _discard(folder: Directory, name: str) -> None:
     with suppress(FileNotFoundError):
-        os.unlink(path)
+        folder.remove_file(name)
 
 
 def remove_tree(path: str) -> None:
@@ -201,37 +229,62 @@ def remove_tree(path: str) -> None:
     Entries that another process removes at the same time are ignored.
     """
     try:
-        state = os.lstat(path)
+        folder = open_parent(path)
     except (FileNotFoundError, NotADirectoryError):
         return
-    if not stat.S_ISDIR(state.st_mode):
-        discard_file(path)
-        return
-    # A stack, not recursion: a tree may be deeper than Python's recursion limit.
-    stack = [path]
-    while stack:
-        subfolders = []
-        with suppress(FileNotFoundError):
-            subfolders = _remove_files(stack[-1])
-            if not subfolders:
-                os.rmdir(stack[-1])
-        stack += subfolders
-        if not subfolders:
-            stack.pop()
+    with suppress(FileNotFoundError):
+        _remove_below(folder, os.path.basename(path))
 
 
-def _remove_files(folder: str) -> list[str]:
-    """Remove everything in a folder except its subfolders; return these."""
-    if os.lstat(folder).st_mode & 0o700 != 0o700:  # noqa: PLR2004  (a read-only folder cannot be emptied)
-        os.chmod(folder, 0o700)
-    with os.scandir(folder) as iterator:
-        entries = list(iterator)
+def _remove_below(folder: Directory, name: str) -> None:
+    """Remove an entry of a folder, and close the folder."""
+    # A stack, not recursion: a tree may be deeper than Python's recursion limit. For the same reason only one folder is
+    # open: a process may have only so many.
+    pending, identities = [[name]], [folder.identity()]
+    try:
+        while True:
+            while pending[-1]:
+                name = pending[-1].pop()
+                if (subfolder := _open_to_remove(folder, name)) is not None:
+                    folder.close()
+                    folder = subfolder
+                    identities.append(folder.identity())
+                    pending.append(_remove_files(folder))
+            pending.pop()
+            identities.pop()
+            if not pending:
+                return
+            name, subfolder = os.path.basename(folder.path), folder
+            with subfolder:
+                folder = subfolder.open_upper(identities[-1])
+            with suppress(FileNotFoundError):
+                folder.remove_folder(name)
+    finally:
+        folder.close()
+
+
+def _open_to_remove(folder: Directory, name: str) -> Directory | None:
+    """Open a folder that is to be removed; remove anything else, and return None."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = folder.lstat(name).st_mode
+        if not stat.S_ISDIR(mode):
+            folder.remove_file(name)
+            return None
+        if mode & 0o700 != 0o700:  # noqa: PLR2004  (a read-only folder cannot be emptied)
+            folder.set_folder_mode(name, 0o700)
+        return folder.open_folder(name)
+    return None
+
+
+def _remove_files(folder: Directory) -> list[str]:
+    """Remove everything in a folder except its subfolders; return their names."""
     subfolders = []
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            subfolders.append(entry.path)
-        else:
-            discard_file(entry.path)
+    with suppress(FileNotFoundError), folder.entries() as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                subfolders.append(entry.name)
+            else:
+                _discard(folder, entry.name)
     return subfolders
 
 

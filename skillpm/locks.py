@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from skillpm.directories import make_folders, open_parent
 from skillpm.errors import BusyError
 from skillpm.files import NOFOLLOW, NONBLOCK, is_process_alive, translate_os_errors
 
@@ -34,7 +35,7 @@ def hold_lock(
     returns True: an interrupt does not reach a thread that sleeps.
     """
     with translate_os_errors("create a lock file", path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_folders(os.path.dirname(path))
         descriptor = _acquire(path, min(NOTICE_DELAY, timeout), should_stop)
         if descriptor is None:
             if on_wait is not None and timeout > NOTICE_DELAY:
@@ -62,9 +63,11 @@ def _write_holder(path: str) -> None:
 
     Always in a new file: the old one may be a link, also a hard link, to a file that is not ours.
     """
-    with suppress(FileNotFoundError):
-        os.unlink(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    with open_parent(path) as folder:
+        name = os.path.basename(path)
+        with suppress(FileNotFoundError):
+            folder.remove_file(name)
+        descriptor = folder.open_file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
 
@@ -76,7 +79,7 @@ def _acquire(path: str, seconds: float, should_stop: Callable[[], bool]) -> int 
         try:
             descriptor = _open_locked(path)
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), exist_ok=True)  # another process has just emptied the cache
+            make_folders(os.path.dirname(path))  # another process has just emptied the cache
             continue
         if descriptor is not None:
             return descriptor
@@ -89,17 +92,20 @@ def _acquire(path: str, seconds: float, should_stop: Callable[[], bool]) -> int 
 def _open_locked(path: str) -> int | None:
     """Open and lock a file without waiting; return its descriptor, or None if another process holds it."""
     # Neither truncated nor written: a link, also a hard link, may lead to a file that is not ours.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NOFOLLOW | NONBLOCK, 0o644)
-    try:
-        # Whoever held the lock before may have removed the file; another process then locks the next one of that name.
-        if _try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            return descriptor
-    except FileNotFoundError:
-        pass
-    except BaseException:
+    name = os.path.basename(path)
+    with open_parent(path) as folder:
+        descriptor = folder.open_file(name, os.O_RDWR | os.O_CREAT | NONBLOCK, 0o644)
+        try:
+            # Whoever held the lock before may have removed the file; another process then locks the next one of that
+            # name.
+            if _try_lock(descriptor) and os.path.samestat(os.fstat(descriptor), folder.lstat(name)):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
-        raise
-    os.close(descriptor)
     return None
 
 

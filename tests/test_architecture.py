@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "skillpm"
 LAYERS = [
     {"errors", "events", "skillpm"},
     {"core"},
+    {"directories"},
     {"files"},
     {"cachedir", "formats", "locks", "settings"},
     {"requirements", "store"},

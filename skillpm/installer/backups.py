@@ -12,6 +12,7 @@ from skillpm.core.decoder import dump_json, parse_json
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.values import Value
+from skillpm.directories import make_folders, remove_folder
 from skillpm.errors import DocumentError
 from skillpm.files import discard_file, read_regular_file, read_text, remove_tree, sync_folder, write_document
 from skillpm.formats.legacy.metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
@@ -99,7 +100,7 @@ def create_backup(
 
     Its metadata, and what was installed there, are stored beside it.
     """
-    os.makedirs(layout.backups, exist_ok=True)
+    make_folders(layout.backups)
     backup_id = next_backup_id(layout, name)
     write_backup_metadata(layout, backup_id, metadata)
     write_backup_base(layout, backup_id, installed)
@@ -109,7 +110,7 @@ def create_backup(
 
 def create_agent_backup(layout: Layout, name: str, path: str, origin: str, *, fsync: bool) -> str:
     """Move what is at `path` in the agent folder `origin` to the next free backup ID, and return the ID."""
-    os.makedirs(layout.backups, exist_ok=True)
+    make_folders(layout.backups)
     backup_id = next_backup_id(layout, name, origin)
     # The origin comes first: a crash in between must not leave a backup that would be restored to the wrong place.
     write_document(_origin_path(layout, backup_id), f"{origin}\n".encode(), fsync=fsync)
@@ -119,7 +120,7 @@ def create_agent_backup(layout: Layout, name: str, path: str, origin: str, *, fs
 
 def restore_backup(layout: Layout, backup_id: str, path: str) -> None:
     """Move a backup to `path` in an agent folder. The path must be free."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_folders(os.path.dirname(path))
     move_path(os.path.join(layout.backups, backup_id), path)
 
 
@@ -136,7 +137,7 @@ def discard_backup(layout: Layout, backup_id: str) -> None:
     discard_backup_metadata(layout, backup_id)
     discard_file(_base_path(layout, backup_id))
     try:
-        os.rmdir(layout.backups)
+        remove_folder(layout.backups)
     except OSError:
         return
 
@@ -198,7 +199,7 @@ def back_up_legacy_registry(layout: Layout, warn: Callable[[str], None], *, fsyn
     backup_ids = _list_registry_backups(layout)
     if backup_ids and read_regular_file(os.path.join(layout.backups, backup_ids[0])) == data:
         return
-    os.makedirs(layout.backups, exist_ok=True)
+    make_folders(layout.backups)
     backup_id = next_backup_id(layout, REGISTRY_NAME)
     write_document(os.path.join(layout.backups, backup_id), data, fsync=fsync)
     if fsync:

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 
 from skillpm.core.values import Value
+from skillpm.directories import hold_folders
 from skillpm.errors import ConflictError, DocumentError, FileError, NewerDocument
 from skillpm.files import is_below, read_text
 from skillpm.formats.receipt import Receipt, read_receipt
@@ -157,9 +159,25 @@ class InstallTarget(Value):
     # Document role -> path.
     documents: Mapping[str, str]
     link_folders: LinkFolders
+    # The folder that manifest and lockfile may be links into; empty: anywhere.
+    document_boundary: str
     fsync: bool
     # Returns whether a folder, as a receipt names it, is one that an agent host reads.
     is_agent_folder: Callable[[str], bool]
+
+    def hold_agent_folders(self, folders: Iterable[str]) -> AbstractContextManager[None]:
+        """Hold agent folders while the body runs: in a project the links to them, in user scope also the folder above.
+
+        Raises `OSError`, or `ConflictError` for an agent folder outside the project.
+        """
+        paths = [self.link_folders.path(folder) for folder in sorted(folders)]
+        if not self.link_folders.boundary:
+            paths += sorted({os.path.dirname(path) for path in paths} - {self.link_folders.home})
+        return hold_folders(paths, boundary=self.link_folders.boundary)
+
+    def hold_parent(self, path: str) -> AbstractContextManager[None]:
+        """Hold the folder of a path in an agent folder while the body runs; in a project, the links to it."""
+        return hold_folders([os.path.dirname(path)], boundary=self.link_folders.boundary)
 
     def raise_if_unwritable(self, roles: Iterable[str], folders: Iterable[str]) -> None:
         """Check beforehand that the documents of these roles and these agent folders can be written.

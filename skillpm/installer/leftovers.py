@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from skillpm.core.patterns import lazy_pattern
+from skillpm.directories import make_folders, rename
 from skillpm.files import OS_ERROR_REASONS, discard_file, is_process_alive, remove_tree
 from skillpm.installer.layout import Layout
 
@@ -47,12 +48,12 @@ def discard_tree(layout: Layout, path: str, warn: Callable[[str], None]) -> None
         # Deleting a file needs permission on its folder, moving the whole tree only on the parent, which is ours.
         if error.errno not in {errno.EACCES, errno.EPERM}:
             raise
-        os.makedirs(layout.undeletable, exist_ok=True)
+        make_folders(layout.undeletable)
         number = 1
         while os.path.lexists(place := os.path.join(layout.undeletable, str(number))):
             number += 1
         try:
-            os.rename(path, place)
+            rename(path, place)
         except OSError:
             raise error from None
         reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or str(error))

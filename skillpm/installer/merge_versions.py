@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from skillpm.core.file_tree import SourceEntry
+from skillpm.directories import make_folders, remove_file, remove_folder
 from skillpm.files import remove_tree, translate_os_errors, write_new_file
 from skillpm.installer.layout import Layout
 
@@ -23,15 +24,15 @@ def write_versions(
     folder = merge_folder(layout, name)
     with translate_os_errors("write the versions to merge", folder):
         if os.path.islink(os.path.dirname(folder)):  # it may have come with a checkout
-            os.unlink(os.path.dirname(folder))
+            remove_file(os.path.dirname(folder))
         remove_tree(folder)
         for version, entries in versions.items():
-            os.makedirs(os.path.join(folder, version))
+            make_folders(os.path.join(folder, version))
             for path in paths:
                 entry = entries.get(path)
                 if entry is not None and entry.kind == "file":
                     target = os.path.join(folder, version, *path.split("/"))
-                    os.makedirs(os.path.dirname(target), exist_ok=True)
+                    make_folders(os.path.dirname(target))
                     write_new_file(target, entry.data, 0o755 if entry.executable else 0o644)
     return folder
 
@@ -43,4 +44,4 @@ def remove_versions(layout: Layout, names: Collection[str]) -> None:
         for name in names:
             remove_tree(merge_folder(layout, name))
         if not os.listdir(folder):
-            os.rmdir(folder)
+            remove_folder(folder)

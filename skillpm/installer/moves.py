@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Collection
 
 from skillpm.core.names import SkillName
+from skillpm.directories import make_folders, rename
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
 from skillpm.formats.receipt import Receipt
@@ -35,7 +36,7 @@ def execute_moves(
     is at the old paths must not be compared with it.
     """
     layout = target.layout
-    os.makedirs(layout.trash, exist_ok=True)
+    make_folders(layout.trash)
     # Make room at occupied link paths first: `reconcile_links` below leaves everything foreign as it is.
     for folder, names in journal.link_backups.items():
         for name in names:
@@ -76,7 +77,7 @@ def _place_skill(layout: Layout, name: SkillName, put: Put, old_receipt: Receipt
     elif current and not swap_folders(staged, place):
         move_path(place, _find_free_path(layout.trash, name))
     if read_inode(staged) == put.new_inode:  # not swapped
-        os.rename(staged, place)
+        rename(staged, place)
 
 
 def _remove_skill(

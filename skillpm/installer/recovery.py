@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 from skillpm.core.text import sanitize
+from skillpm.directories import make_folders
 from skillpm.errors import ConflictError, FileError
 from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.receipt import read_receipt
@@ -40,7 +41,7 @@ def _reject_journal(layout: Layout, warn: Callable[[str], None]) -> None:
     """Move a journal that was not written here out of the way; nothing in it is believed."""
     with translate_os_errors("reject a journal", layout.journal):
         back_up_abandoned_change(layout, warn)
-        os.makedirs(layout.rejected, exist_ok=True)
+        make_folders(layout.rejected)
         number = 1
         while os.path.lexists(path := os.path.join(layout.rejected, f"journal-{number}.json")):
             number += 1

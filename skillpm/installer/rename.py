@@ -12,45 +12,14 @@ all.
 import errno
 import os
 import stat
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
+from skillpm.directories import exchange, make_folders, rename, set_folder_mode
 from skillpm.errors import FileError
 from skillpm.files import OS_ERROR_REASONS, remove_tree
 from skillpm.installer.layout import Layout
 from skillpm.installer.staging import FsyncQueue, copy_path
-
-AT_FDCWD = -100
-RENAME_EXCHANGE = 2  # Linux, renameat2(2)
-RENAME_SWAP = 2  # macOS, renamex_np(2)
-# The file system or kernel does not support the exchange, so two renames do it. EXDEV: one folder comes from a lower
-# overlayfs layer. EINVAL: the file system does not support the flag (renameat2(2)).
-UNSUPPORTED_ERRNOS = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EXDEV])
-
-
-def exchange(one: str, other: str) -> bool:
-    """Swap two paths on one file system atomically. Returns False, with nothing changed, if that is not supported."""
-    if os.name != "posix":
-        return False
-    import ctypes  # noqa: PLC0415  (slow to import, needed only to replace a folder)
-
-    # Python has no binding for these calls. A swap leaves no moment at which an agent finds no skill at all.
-    library = ctypes.CDLL(None, use_errno=True)
-    first, second = os.fsencode(one), os.fsencode(other)
-    if sys.platform == "linux" and hasattr(library, "renameat2"):
-        result = library.renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE)
-    elif sys.platform == "darwin" and hasattr(library, "renamex_np"):
-        result = library.renamex_np(first, second, RENAME_SWAP)
-    else:
-        return False
-    if result == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in UNSUPPORTED_ERRNOS:
-        return False
-    raise OSError(number, os.strerror(number), other)
-
 
 # The errors of renaming something onto a folder that is not empty, if nothing else forbids the move.
 TARGET_OCCUPIED_ERRNOS = frozenset([errno.ENOTEMPTY, errno.EEXIST, errno.EISDIR, errno.ENOTDIR])
@@ -62,7 +31,7 @@ def move_path(source: str, target: str) -> None:
     """Move a file, link or folder; copy and delete it if it cannot be renamed. Raises `OSError`."""
     mode = _make_writable(source)
     try:
-        os.rename(source, target)
+        rename(source, target)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
@@ -109,12 +78,12 @@ def _probe_move(path: str, occupied: str) -> OSError | None:
     mode = None
     try:
         mode = _make_writable(path)
-        os.rename(path, occupied)
+        rename(path, occupied)
     except OSError as error:
         return None if error.errno in HARMLESS_ERRNOS else error
     finally:
         _restore_mode(path, mode)
-    os.rename(occupied, path)  # it succeeded: another process emptied the folder meanwhile, so move it back
+    rename(occupied, path)  # it succeeded: another process emptied the folder meanwhile, so move it back
     return None
 
 
@@ -124,7 +93,7 @@ def _fails_for_any_folder(layout: Layout) -> bool:
     Then it proves nothing: sshfs, for example, returns one error for every failure.
     """
     probe_dir = os.path.join(layout.trash, ".try")
-    os.makedirs(probe_dir, exist_ok=True)
+    make_folders(probe_dir)
     try:
         return _probe_move(probe_dir, layout.staging) is not None
     finally:
@@ -141,7 +110,7 @@ def _copy_and_delete(source: str, target: str) -> None:
     queue = FsyncQueue(fsync=True)
     queue.add(new)
     queue.wait()
-    os.rename(new, target)
+    rename(new, target)
     remove_tree(source)
 
 
@@ -150,7 +119,7 @@ def _make_writable(path: str) -> int | None:
     with suppress(OSError):
         mode = os.lstat(path).st_mode
         if stat.S_ISDIR(mode) and not mode & stat.S_IWUSR:
-            os.chmod(path, stat.S_IMODE(mode) | stat.S_IWUSR)
+            set_folder_mode(path, stat.S_IMODE(mode) | stat.S_IWUSR)
             return stat.S_IMODE(mode)
     return None
 
@@ -158,4 +127,4 @@ def _make_writable(path: str) -> int | None:
 def _restore_mode(path: str, mode: int | None) -> None:
     if mode is not None:
         with suppress(OSError):
-            os.chmod(path, mode)
+            set_folder_mode(path, mode)

@@ -16,14 +16,18 @@ from skillpm.core.json_text.bounded import has_too_many_values
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
+from skillpm.directories import Directory, make_folder, make_folders, make_link, open_directory, open_parent
 from skillpm.errors import FileError, RefusedError
 from skillpm.files import (
-    make_folders,
+    BINARY,
+    NONBLOCK,
+    make_synced_folders,
     remove_tree,
     sync_file,
     sync_folder,
     translate_os_errors,
     write_document,
+    write_entry,
     write_new_file,
 )
 from skillpm.installer.disk_state import digest_folder
@@ -97,11 +101,11 @@ def prepare_staging(layout: Layout, *, fsync: bool) -> None:
     The caller holds the lock and has checked for a journal: this deletes everything that a pending change needs.
     """
     with translate_os_errors("write into the skills directory", layout.directory):
-        make_folders(layout.internal_dir, fsync=fsync)
+        make_synced_folders(layout.internal_dir, fsync=fsync)
         write_gitignore(layout, fsync=fsync)
         remove_tree(layout.staging)
         remove_tree(layout.trash)
-        os.makedirs(os.path.join(layout.staging, ".documents"))
+        make_folders(os.path.join(layout.staging, ".documents"))
 
 
 def write_gitignore(layout: Layout, *, fsync: bool) -> None:
@@ -118,27 +122,36 @@ def stage_skill(layout: Layout, name: str, content: SkillContent) -> dict[str, F
     target = os.path.join(layout.staging, name)
     with translate_os_errors(f"write skill {name}", target):
         if isinstance(content, LiveLink):
-            os.symlink(content.target, target, target_is_directory=True)
+            make_link(target, content.target)
             return {}
         if isinstance(content, CopiedSource):
             if not copy_path(content.path, target):
                 raise OSError(errno.EINVAL, "not a file, folder or link", content.path)
             return {}
         if isinstance(content, ConvertedFile):
-            os.mkdir(target, 0o755)
+            make_folder(target, 0o755)
             mode = (content.mode & MODE_MASK) | OWNER_READ_WRITE
             return {SKILL_FILE: to_file_stat(write_new_file(os.path.join(target, SKILL_FILE), content.data, mode))}
-        file_stats = {}
-        created = {target}
-        os.mkdir(target, 0o755)
-        for file in content.files:
-            path = f"{target}/{file.path}"
-            folder = path[: path.rindex("/")]
-            if folder not in created:
-                os.makedirs(folder, 0o755, exist_ok=True)
-                created.add(folder)
-            file_stats[file.path] = to_file_stat(write_new_file(path, file.data, 0o755 if file.executable else 0o644))
-        return file_stats
+        make_folder(target, 0o755)
+        return _write_files(target, content)
+
+
+def _write_files(target: str, tree: FileTree) -> dict[str, FileStat]:
+    file_stats: dict[str, FileStat] = {}
+    folder = open_directory(target)
+    try:
+        for file in tree.files:
+            path, name = os.path.split(f"{target}/{file.path}")
+            if path != folder.path:  # files of a folder mostly follow each other
+                folder.close()
+                make_folders(path, 0o755)
+                folder = open_directory(path)
+            file_stats[file.path] = to_file_stat(
+                write_entry(folder, name, file.data, 0o755 if file.executable else 0o644)
+            )
+    finally:
+        folder.close()
+    return file_stats
 
 
 def stage_documents(layout: Layout, documents: Mapping[str, str], *, fsync: bool) -> None:
@@ -157,27 +170,33 @@ def copy_folder(source: str, target: str) -> None:
     pending = [(source, target)]  # not recursive: nesting may exceed Python's recursion limit
     while pending:
         source, target = pending.pop()
-        os.mkdir(target, (stat.S_IMODE(os.stat(source).st_mode) & MODE_MASK) | 0o700)
-        with os.scandir(source) as entries:
-            children = list(entries)
-        for entry in children:
-            path = os.path.join(target, entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                pending.append((entry.path, path))
-            else:
-                copy_path(entry.path, path)
+        make_folder(target, (stat.S_IMODE(os.stat(source).st_mode) & MODE_MASK) | 0o700)
+        with open_directory(source) as old, open_directory(target) as new, old.entries() as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append((os.path.join(source, entry.name), os.path.join(target, entry.name)))
+                else:
+                    _copy_entry(old, entry.name, new, entry.name)
 
 
 def copy_path(source: str, target: str) -> bool:
     """Copy a folder, a regular file or a link (as a link). Returns False, with nothing copied, for anything else."""
-    mode = os.lstat(source).st_mode
+    with open_parent(source) as old, open_parent(target) as new:
+        name = os.path.basename(source)
+        if not stat.S_ISDIR(old.lstat(name).st_mode):
+            return _copy_entry(old, name, new, os.path.basename(target))
+    copy_folder(source, target)
+    return True
+
+
+def _copy_entry(source: Directory, name: str, target: Directory, new_name: str) -> bool:
+    """Copy a regular file or a link (as a link). Returns False, with nothing copied, for anything else."""
+    mode = source.lstat(name).st_mode
     if stat.S_ISLNK(mode):
-        os.symlink(os.readlink(source), target)
-    elif stat.S_ISDIR(mode):
-        copy_folder(source, target)
+        target.make_link(new_name, source.readlink(name))
     elif stat.S_ISREG(mode):
-        with open(source, "rb") as file:
-            write_new_file(target, file.read(), (stat.S_IMODE(mode) & MODE_MASK) | 0o600)
+        with open(source.open_file(name, os.O_RDONLY | NONBLOCK | BINARY), "rb") as file:
+            write_entry(target, new_name, file.read(), (stat.S_IMODE(mode) & MODE_MASK) | 0o600)
     else:
         return False
     return True

@@ -16,6 +16,7 @@ from functools import partial
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
+from skillpm.directories import remove_folder
 from skillpm.errors import DocumentChanged, FileError
 from skillpm.files import OS_ERROR_REASONS, discard_file, read_text, sync_folder, translate_os_errors, write_document
 from skillpm.formats.receipt import read_receipt
@@ -70,7 +71,8 @@ def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str
             for name in skills
         ]
         # Once the journal is written, the change must be finished. So find out now whether every folder can be moved.
-        raise_if_unmovable(layout, moved_paths)
+        with target.hold_agent_folders(change.link_backups):
+            raise_if_unmovable(layout, moved_paths)
     puts = {**dict.fromkeys(change.flat_files, False), **change.puts}
     journal = Journal(
         puts={
@@ -114,9 +116,10 @@ def finish(target: InstallTarget, journal: Journal, warn: Callable[[str], None])
     old_receipt = load_receipt(layout)
     staged = read_text(layout.staged_document_path("receipt"))
     new_receipt = old_receipt if staged is None else read_receipt(staged, layout.staged_document_path("receipt"))
-    execute_moves(
-        target, journal, old_receipt, new_receipt, warn, is_receipt_written=_is_receipt_written(target, journal)
-    )
+    with target.hold_agent_folders({*journal.agent_folders, *old_receipt.links, *new_receipt.links}):
+        execute_moves(
+            target, journal, old_receipt, new_receipt, warn, is_receipt_written=_is_receipt_written(target, journal)
+        )
     # The receipt is the first role. Once it is the new one, recovery knows that all moves are done
     # (`_is_receipt_written`).
     for role in ROLES:
@@ -166,7 +169,7 @@ def _roll_back_if_untouched(target: InstallTarget, journal: Journal) -> bool:
             discard_file(layout.journal)
             if target.fsync:
                 sync_folder(layout.internal_dir)
-            os.rmdir(layout.trash)
+            remove_folder(layout.trash)
     return not os.path.lexists(layout.journal)
 
 
@@ -207,9 +210,10 @@ def _write_document(target: InstallTarget, role: str, hashes: tuple[str, str], w
         write_document(path, text.encode(), fsync=target.fsync)
         return
     try:
-        raise_if_changed = partial(_raise_if_changed, path, hashes[0])
-        raise_if_changed()  # now, and again right before the rename: staging the new text takes time
-        write_document(path, text.encode(), fsync=target.fsync, follow_links=True, before_rename=raise_if_changed)
+        raise_if_changed = partial(_raise_if_changed, expected_hash=hashes[0])
+        raise_if_changed(path)  # now, and again right before the rename: staging the new text takes time
+        boundary = target.document_boundary
+        write_document(path, text.encode(), fsync=target.fsync, link_boundary=boundary, before_rename=raise_if_changed)
     except DocumentChanged:
         warn(f"{path} was changed while a command was running or interrupted; it was not updated")
 

@@ -178,8 +178,8 @@ def _rewrite_config(settings: Settings, key: ConfigKey, value: Any, edit: Any) -
                 new.encode(),
                 fsync=settings.fsync,
                 mode=mode,
-                follow_links=True,
-                before_rename=lambda: _check_unchanged(file, old),
+                link_boundary="",
+                before_rename=lambda path: _check_unchanged(path, old),
             )
     return bool(new != (old or ""))
 

@@ -87,7 +87,8 @@ def _settings_file(scope: Scope, settings: Settings) -> str:
 
 
 def _write_overrides(file: str, names: tuple[str, ...], scope: Scope, settings: Settings) -> None:
-    if scope.kind != "user" and not is_below(os.path.realpath(file), os.path.realpath(scope.root)):
+    boundary = "" if scope.kind == "user" else scope.root
+    if boundary and not is_below(os.path.realpath(file), os.path.realpath(boundary)):
         raise ConflictError("the settings are behind a link that points outside the project", where=file)
     old = read_text(file)
     text = old if old and old.strip() else "{}\n"
@@ -97,6 +98,5 @@ def _write_overrides(file: str, names: tuple[str, ...], scope: Scope, settings: 
         overrides.items()
     new = set_members(text, ("skillOverrides",), dict.fromkeys(names, "name-only"))
     with translate_os_errors("write the settings of the host", file):
-        os.makedirs(os.path.dirname(file), exist_ok=True)
         mode = stat.S_IMODE(os.stat(file).st_mode) if old is not None else 0o644
-        write_document(file, new.encode(), fsync=settings.fsync, mode=mode, follow_links=True)
+        write_document(file, new.encode(), fsync=settings.fsync, mode=mode, link_boundary=boundary)

@@ -3,12 +3,14 @@
 import os
 
 from skillpm.core.text import pluralize
+from skillpm.directories import make_folders
 from skillpm.errors import ConflictError
 from skillpm.files import translate_os_errors, write_new_file
 from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.operations.context.project_files import require_project_manifest
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, locked_in, resolve_project_scope, user_scope
+from skillpm.operations.context.scope_lock import hold_scope
 
 
 def start_project(scope: Scope, context: Context) -> Scope:
@@ -39,7 +41,7 @@ def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str
             hint="restore skills.json from version control (`git checkout HEAD -- skills.json`) or dotfiles; "
             "if you want none of these skills, delete skills.lock first",
         )
-    with translate_os_errors("start a project", scope.manifest):
-        os.makedirs(os.path.dirname(scope.manifest), exist_ok=True)
+    with hold_scope(scope, settings), translate_os_errors("start a project", scope.manifest):
+        make_folders(os.path.dirname(scope.manifest))
         write_new_file(scope.manifest, EMPTY_MANIFEST.encode(), 0o644, fsync=settings.fsync)
     return [scope.manifest], scope.layout.directory

@@ -4,6 +4,7 @@ import json
 import os
 
 from skillpm.core.names import parse_skill_name
+from skillpm.directories import hold_folders, make_folders
 from skillpm.errors import ConflictError, UsageError
 from skillpm.files import translate_os_errors, write_new_file
 from skillpm.operations.context.runtime import Context
@@ -73,10 +74,10 @@ def create_skill(
         files["references/details.md"] = REFERENCE, 0o644
     if with_scripts:
         files["scripts/check.py"] = SCRIPT, 0o755
-    with translate_os_errors("create a skill", path):
+    with translate_os_errors("create a skill", path), hold_folders([os.path.dirname(path)]):
         for inside, (content, mode) in files.items():
             file = os.path.join(path, inside)
-            os.makedirs(os.path.dirname(file), exist_ok=True)
+            make_folders(os.path.dirname(file))
             write_new_file(file, content.encode(), mode, fsync=context.settings.fsync)
     return [os.path.join(path, inside) for inside in files]
 

@@ -11,6 +11,7 @@ from skillpm.core.names import SKILL_FILE, SKILL_FILES, SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import filter_versions
+from skillpm.directories import hold_folders, rename
 from skillpm.errors import DocumentError, FileError, NotFoundError, RefusedError
 from skillpm.fetchers.local import read_skill_folder
 from skillpm.files import is_below, read_text, translate_os_errors, write_document
@@ -71,11 +72,10 @@ def validate(
     limits = context.settings.limits
     if not repair:
         return list(_check_siblings([_validate_file(file, base, limits) for file in files], base))
-    for file in files:
-        check_edit_target(file, base)
+    boundaries = [check_edit_target(file, base) for file in files]
     validated = []
-    for file in files:
-        path, fixes = _repair_file(file, to_yaml=to_yaml, fsync=context.settings.fsync)
+    for file, boundary in zip(files, boundaries, strict=True):
+        path, fixes = _repair_file(file, boundary, to_yaml=to_yaml, fsync=context.settings.fsync)
         validated.append(_validate_file(path, base, limits, fixes))
     return list(_check_siblings(validated, base))
 
@@ -180,8 +180,11 @@ def _list_skill_files(folder: str, name: str, limits: Limits) -> tuple[list[str]
         return [path for path in paths if ".git" not in path.split("/")], error.message, []
 
 
-def check_edit_target(path: str, base: str) -> None:
-    """Refuse to write through a link out of the skill or the working directory: the user did not name its target."""
+def check_edit_target(path: str, base: str) -> str:
+    """Refuse to write through a link out of the skill or the working directory: the user did not name its target.
+
+    Returns the folder that the file must not be written out of.
+    """
     folder = os.path.dirname(os.path.normpath(path))
     root = base if is_below(folder, base) else os.path.dirname(folder)
     if not (
@@ -192,21 +195,26 @@ def check_edit_target(path: str, base: str) -> None:
             f"{sanitize(os.path.relpath(path, base))} is behind a link that leads elsewhere; nothing was changed",
             hint=f"pass the target of the link: {sanitize(os.path.realpath(path))}",
         )
+    return root
 
 
-def _repair_file(path: str, *, to_yaml: bool, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
+def _repair_file(path: str, boundary: str, *, to_yaml: bool, fsync: bool) -> tuple[str, tuple[Finding, ...]]:
     """Replace a file by its repaired content, atomically; return its path, which may have changed, and the repairs."""
     folder = os.path.dirname(path)
-    with translate_os_errors("repair a skill", path):
+    with (
+        translate_os_errors("repair a skill", path),
+        hold_folders([boundary]),
+        hold_folders([os.path.normpath(folder)], boundary=boundary),
+    ):
         data, name = read_skill_file(folder), os.path.basename(os.path.realpath(folder))
         converted = convert_to_yaml(data, name) if to_yaml else FixResult(data=data)
         fixed = fix(converted.data, name)
         fixes = [*converted.fixes, *fixed.fixes]
         if fixes:
-            # Safe to follow: `check_edit_target` refused links to outside of the skill.
-            write_document(path, fixed.data, fsync=fsync, mode=stat.S_IMODE(os.stat(path).st_mode), follow_links=True)
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            write_document(path, fixed.data, fsync=fsync, mode=mode, link_boundary=boundary)
         if os.path.basename(path) != SKILL_FILE:
             old, path = path, os.path.join(folder, SKILL_FILE)
-            os.rename(old, path)
+            rename(os.path.normpath(old), os.path.normpath(path))
             fixes.append(Finding(code="file-name", level="warning", message=f"renamed to {SKILL_FILE}"))
     return path, tuple(sorted(fixes, key=lambda item: (item.line, item.code)))

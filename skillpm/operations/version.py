@@ -40,7 +40,7 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
     base = context.settings.working_directory
     folder = _find_folder(base, skill)
     path = os.path.join(folder, find_skill_file(folder))
-    check_edit_target(path, base)
+    boundary = check_edit_target(path, base)
     label = os.path.relpath(path, base)
     with translate_os_errors("read a skill", path):
         data = read_skill_file(folder)
@@ -68,7 +68,7 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
     if edited != data and not dry_run:
         with translate_os_errors("write a skill", path):
             mode = stat.S_IMODE(os.stat(path).st_mode)
-            write_document(path, edited, fsync=context.settings.fsync, mode=mode, follow_links=True)
+            write_document(path, edited, fsync=context.settings.fsync, mode=mode, link_boundary=boundary)
     return VersionChange(name=name, path=label, before=before, after=after)
 
 

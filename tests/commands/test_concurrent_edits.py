@@ -130,8 +130,8 @@ SAVING = """
 import os, sys
 done = []
 def save(event, arguments):
-    beside, end = "{file}.", ".tmp"
-    if event == "open" and str(arguments[0]).startswith(beside) and arguments[0].endswith(end) and not done:
+    name = os.path.basename(str(arguments[0])) if event == "open" else ""
+    if name.startswith(os.path.basename("{file}.")) and name.endswith(".tmp") and not done:
         done.append(True)
         with open("{file}", "w") as file:
             file.write({text!r})

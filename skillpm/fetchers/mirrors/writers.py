@@ -26,7 +26,13 @@ from skillpm.fetchers.mirrors.layout import (
 from skillpm.fetchers.mirrors.readers import FileReader, FolderReader, MirrorReader, OciReader, local_path
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.oci.uploads import Uploader
-from skillpm.files import discard_file, make_folders, remove_stale_temporaries, translate_os_errors, write_document
+from skillpm.files import (
+    discard_file,
+    make_synced_folders,
+    remove_stale_temporaries,
+    translate_os_errors,
+    write_document,
+)
 from skillpm.formats.oci.manifest import OCI_MANIFEST
 from skillpm.formats.oci.reference import repository_url
 from skillpm.settings import Settings
@@ -80,7 +86,7 @@ class FolderWriter:
     def _write_file(self, name: str, data: bytes) -> None:
         path = os.path.join(self.folder, name)
         with translate_os_errors("write a mirror", path):
-            make_folders(os.path.dirname(path), fsync=self.settings.fsync)
+            make_synced_folders(os.path.dirname(path), fsync=self.settings.fsync)
             remove_stale_temporaries(path)
             write_document(path, data, fsync=self.settings.fsync)
 
@@ -104,7 +110,7 @@ class FileWriter:
         """Write all archives, the new ones and the old ones, sorted."""
         temporary = f"{self.path}.{os.getpid()}.tmp"
         with translate_os_errors("write a mirror", self.path):
-            make_folders(os.path.dirname(self.path), fsync=self.settings.fsync)
+            make_synced_folders(os.path.dirname(self.path), fsync=self.settings.fsync)
             remove_stale_temporaries(self.path)
             discard_file(temporary)  # of a killed process that had the same id: in a container, every command has
         try:

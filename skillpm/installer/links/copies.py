@@ -15,12 +15,13 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
+from skillpm.directories import exchange, remove_file, rename
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.late_edits import back_up_agent_entry
 from skillpm.installer.layout import InstallTarget
 from skillpm.installer.leftovers import discard_tree
-from skillpm.installer.rename import exchange, move_path, swap_folders
+from skillpm.installer.rename import move_path, swap_folders
 from skillpm.installer.staging import copy_folder
 
 TEMPORARY_NAME = lazy_pattern(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
@@ -72,18 +73,18 @@ def install_copy(target: InstallTarget, folder: str, name: SkillName, known_dige
     new, old = temporary_path(path, "new"), temporary_path(path, "old")
     if os.path.islink(path):  # our own link, which becomes a copy
         if exchange(new, path):
-            os.unlink(new)
+            remove_file(new)
             return
-        os.unlink(path)
+        remove_file(path)
     elif os.path.lexists(path):
         # The new copy takes the name `old` for the swap: after it, and after a crash, `old` is what was in place.
-        os.rename(new, old)
+        rename(new, old)
         if swap_folders(old, path):
             _discard_or_back_up(target, folder, name, {known_digest}, warn)
             return
-        os.rename(old, new)
+        rename(old, new)
         remove_copy(target, folder, name, known_digest, warn)
-    os.rename(new, path)
+    rename(new, path)
 
 
 def remove_copy(target: InstallTarget, folder: str, name: SkillName, known_digest: Digest | None, warn: Warn) -> None:
@@ -102,7 +103,7 @@ def _discard_or_back_up(
     if is_folder and digest_folder(old_path) in known_digests:
         gone_path = temporary_path(os.path.join(target.link_folders.path(folder), name), "gone")
         discard_tree(target.layout, gone_path, warn)
-        os.rename(old_path, gone_path)
+        rename(old_path, gone_path)
         discard_tree(target.layout, gone_path, warn)
     else:
         back_up_agent_entry(target, folder, name, old_path, warn)

@@ -15,6 +15,7 @@ from posixpath import dirname
 
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
+from skillpm.directories import make_folders, make_link, remove_file, remove_folder
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk_state import digest_folder
 from skillpm.installer.layout import InstallTarget, LinkFolders
@@ -29,9 +30,9 @@ def remove_if_created(folder: str, old_receipt: Receipt, folders: LinkFolders) -
     if folder not in old_receipt.folders or os.path.islink(path):
         return
     try:
-        os.rmdir(path)
+        remove_folder(path)
         if folders.boundary and dirname(folder) in old_receipt.folders:
-            os.rmdir(os.path.dirname(path))
+            remove_folder(os.path.dirname(path))
     except OSError:
         return
 
@@ -59,7 +60,7 @@ def _create_links(
     for folder, links in new_receipt.links.items():
         base = folders.path(folder)
         if links and os.path.realpath(base) != os.path.realpath(layout.directory):
-            os.makedirs(base, exist_ok=True)
+            make_folders(base)
             for name, kind in links.items():
                 known_digests = (old_receipt.copy_digest(name), new_receipt.copy_digest(name))
                 path = os.path.join(base, name)
@@ -108,7 +109,7 @@ def _create_link(path: str, kind: str, target: str) -> None:
     else:
         base = os.path.realpath(os.path.dirname(path))
         parent, name = os.path.split(target)
-        os.symlink(os.path.join(os.path.relpath(os.path.realpath(parent), base), name), path, target_is_directory=True)
+        make_link(path, os.path.join(os.path.relpath(os.path.realpath(parent), base), name))
 
 
 def _remove_link(
@@ -122,7 +123,7 @@ def _remove_link(
         return
     if is_link(path, state):
         if points_at(path, target.layout.skill_path(name)):
-            os.unlink(path)
+            remove_file(path)
     elif kind == "copy" and stat.S_ISDIR(state.st_mode):
         if digest_folder(path) == digest:
             remove_copy(target, folder, name, digest, warn)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.core.text import sanitize
+from skillpm.directories import remove_folder
 from skillpm.files import NOFOLLOW
 from skillpm.formats.plain_markdown import BOM
 from skillpm.installer.layout import Layout
@@ -34,7 +35,7 @@ def remove_migrated_files(layout: Layout, flat_files: Mapping[SkillName, str], w
             warn(f"{sanitize(path)} became {name} but cannot be deleted: {error.strerror}")
     for folder in sorted({path.partition("/")[0] for path in flat_files.values() if "/" in path}):
         try:
-            os.rmdir(os.path.join(layout.directory, folder))
+            remove_folder(os.path.join(layout.directory, folder))
         except OSError:
             continue  # not empty
 

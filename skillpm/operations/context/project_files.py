@@ -232,14 +232,20 @@ def check_unchanged(scope: Scope, files: ProjectFiles) -> None:
 
 def write_checked_lockfile(scope: Scope, context: Context, files: ProjectFiles, text: str) -> None:
     """Write the lockfile, while holding the lock. Raises `DocumentChanged` if a document has been saved meanwhile."""
-    check_unchanged(scope, files)
+
+    def check(target: str) -> None:
+        check_unchanged(scope, files)
+        if read_text(target) != files.lockfile_text:  # it may be a link, which another process has changed
+            raise DocumentChanged(target)
+
+    check(scope.lockfile)
     with translate_os_errors("write the lockfile", scope.lockfile):
         write_document(
             scope.lockfile,
             text.encode(),
             fsync=context.settings.fsync,
-            follow_links=True,
-            before_rename=lambda: check_unchanged(scope, files),
+            link_boundary=scope.document_boundary,
+            before_rename=check,
         )
 
 

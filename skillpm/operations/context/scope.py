@@ -58,6 +58,11 @@ class Scope(Value):
         """Whether the skills directory belongs to no scope (`migrate DIR`), so that there are no agents to link."""
         return self.root == self.layout.directory
 
+    @property
+    def document_boundary(self) -> str:
+        """The folder that manifest and lockfile may be links into; empty in user scope: anywhere."""
+        return find_repository_root(self.base) if self.kind == "project" else ""
+
     def target(self, settings: Settings) -> InstallTarget:
         """Return the target of a transaction."""
         documents = {
@@ -70,6 +75,7 @@ class Scope(Value):
             layout=self.layout,
             documents=documents,
             link_folders=self.link_folders(settings),
+            document_boundary=self.document_boundary,
             fsync=settings.fsync,
             is_agent_folder=lambda folder: self.reads_skills(folder, settings),
         )

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from skillpm.errors import BusyError, NewerDocument, SkillpmError
+from skillpm.directories import hold_folders, remove_folder
+from skillpm.errors import BusyError, FileError, NewerDocument, SkillpmError
 from skillpm.files import discard_file, remove_tree, translate_os_errors
 from skillpm.installer.backups import REGISTRY_NAME, next_backup_id
 from skillpm.installer.late_edits import back_up_abandoned_change
@@ -14,6 +15,24 @@ from skillpm.locks import hold_lock
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.used_scopes import record_scope
+from skillpm.settings import Settings
+
+
+@contextmanager
+def hold_scope(scope: Scope, settings: Settings) -> Iterator[None]:
+    """Hold the folders of a scope: whatever is changed below them is reached through their descriptors.
+
+    The links that a scope may have are resolved now, once. Raises `FileError` for one that leads out of a project.
+    """
+    layout, is_project = scope.layout, scope.kind == "project"
+    linked = [layout.internal_dir, layout.backups]
+    with ExitStack() as stack:
+        with translate_os_errors("open the skills directory", layout.directory):
+            own = [scope.base, scope.root] if is_project else [layout.directory, *filter(os.path.islink, linked)]
+            stack.enter_context(hold_folders(own, exempt=[settings.cache_dir]))
+            if is_project:
+                stack.enter_context(hold_folders(linked, boundary=scope.root))
+        yield
 
 
 @contextmanager
@@ -31,7 +50,10 @@ def lock_scope(
     layout = scope.layout
     is_new = not os.path.isdir(layout.internal_dir)
     try:
-        with hold_lock(layout.lock, context.settings.lock_timeout, layout.directory, context.reporter.warn):
+        with (
+            hold_scope(scope, context.settings),
+            hold_lock(layout.lock, context.settings.lock_timeout, layout.directory, context.reporter.warn),
+        ):
             _finish_interrupted_change(scope, context, force=force, may_write_documents=may_write_documents)
             try:
                 yield
@@ -47,7 +69,7 @@ def lock_scope(
         raise  # another process made the directory meanwhile, and is at work there
     except BaseException:
         if is_new:
-            remove_empty_directory(scope)
+            remove_empty_directory(scope, context.settings)
         raise
 
 
@@ -67,7 +89,9 @@ def lock_scopes(
             yield
     finally:
         if is_new and len(scopes) > 1:
-            remove_empty_directory(scopes[0])  # a root without skills of its own holds nothing but the lock
+            remove_empty_directory(
+                scopes[0], context.settings
+            )  # a root without skills of its own holds nothing but the lock
 
 
 def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool, may_write_documents: bool) -> None:
@@ -96,6 +120,7 @@ def clean_up_after_crash(scope: Scope, context: Context) -> None:
     layout = scope.layout
     with (
         suppress(SkillpmError),
+        hold_scope(scope, context.settings),
         hold_lock(layout.lock, 0, layout.directory),
         translate_os_errors("clean up", layout.directory),
     ):
@@ -113,13 +138,13 @@ def _remove_temporary_files(scope: Scope, context: Context) -> None:
     remove_temporary_files([*scope.target(context.settings).documents.values(), *ours])
 
 
-def remove_empty_directory(scope: Scope) -> None:
+def remove_empty_directory(scope: Scope, settings: Settings) -> None:
     """Remove the empty skills directory that a failed first command created."""
     ours = scope.layout.internal_dir
-    with suppress(OSError):
+    with suppress(OSError, FileError), hold_scope(scope, settings):
         ephemeral = {".gitignore", "lock", "lock.pid"}
         if {*os.listdir(ours)} <= ephemeral:
             for name in sorted(ephemeral):
                 discard_file(os.path.join(ours, name))
-        os.rmdir(ours)
-        os.rmdir(scope.layout.directory)
+        remove_folder(ours)
+        remove_folder(scope.layout.directory)

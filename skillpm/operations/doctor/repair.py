@@ -5,13 +5,14 @@ restores what is missing. That sync resolves nothing, removes nothing, and does 
 """
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.json_text.bounded import load_json
 from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.directories import make_folders, remove_file, rename
 from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
 from skillpm.files import read_text, remove_tree, translate_os_errors, write_document
 from skillpm.formats.legacy.metadata import LegacyMetadata, read_legacy_metadata
@@ -29,7 +30,7 @@ from skillpm.operations.cache.prune import remove_entries
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_lock import lock_scope
+from skillpm.operations.context.scope_lock import hold_scope, lock_scope
 from skillpm.operations.doctor.agent_checks import find_dead_links, find_partial_copies
 from skillpm.operations.doctor.cache_checks import find_damaged_entries, find_damaged_repositories
 from skillpm.operations.doctor.diagnostics import DoctorContext
@@ -97,14 +98,17 @@ def _repair_journal(scope: Scope, context: Context, report: Report) -> None:
 
 
 def _repair_links(scope: Scope, context: Context, _: Report) -> None:
-    with translate_os_errors("remove a dead link", scope.root):
+    target = scope.target(context.settings)
+    with hold_scope(scope, context.settings), translate_os_errors("remove a dead link", scope.root):
         for path, is_own in [*find_dead_links(scope, context.settings)]:
             if is_own:
-                os.unlink(path)
+                with target.hold_parent(path):
+                    remove_file(path)
     if find_partial_copies(scope, context.settings):
         with lock_scope(scope, context), translate_os_errors("remove an incomplete copy", scope.root):
             for path in find_partial_copies(scope, context.settings):
-                remove_tree(path)
+                with target.hold_parent(path):
+                    remove_tree(path)
 
 
 def _repair_skills(scope: Scope, context: Context, report: Report) -> None:
@@ -130,15 +134,21 @@ def _repair_registry(scope: Scope, context: Context, _: Report) -> None:
         rebuild_registry(scope, context)
 
 
-def _lock_directory(scope: Scope, context: Context) -> AbstractContextManager[object]:
-    return hold_lock(scope.layout.lock, context.settings.lock_timeout, scope.layout.directory, context.reporter.warn)
+@contextmanager
+def _lock_directory(scope: Scope, context: Context) -> Iterator[None]:
+    settings, layout = context.settings, scope.layout
+    with (
+        hold_scope(scope, settings),
+        hold_lock(layout.lock, settings.lock_timeout, layout.directory, context.reporter.warn),
+    ):
+        yield
 
 
 def _back_up_damaged(layout: Layout, path: str, report: Report) -> None:
     """Move an unreadable document to the backups."""
-    os.makedirs(layout.backups, exist_ok=True)
+    make_folders(layout.backups)
     backup = os.path.join(layout.backups, next_backup_id(layout, os.path.basename(path)))
-    os.rename(path, backup)
+    rename(path, backup)
     report(f"moved the damaged {os.path.basename(path)} to {backup}")
 
 

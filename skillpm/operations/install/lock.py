@@ -91,7 +91,7 @@ def lock(
             return retry_if_changed(lambda: _lock_and_write(scope, context, upgrade, validation))
     finally:
         if is_new:
-            remove_empty_directory(scope)  # it holds nothing but the lock
+            remove_empty_directory(scope, context.settings)  # it holds nothing but the lock
 
 
 def check_lock(scope: Scope, context: Context) -> LockResult:

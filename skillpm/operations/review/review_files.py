@@ -123,13 +123,12 @@ def _rewrite(scope: Scope, context: Context, edit: Callable[[ReviewFile], Review
         text = read_text(path)
         new = write_review_file(edit(ReviewFile() if text is None else read_review_file(text, path)))
 
-        def check_unchanged() -> None:
+        def check_unchanged(path: str) -> None:
             if read_text(path) != text:
                 raise DocumentChanged(path)
 
         if new != text:
             with translate_os_errors("write the reviews", path):
-                os.makedirs(os.path.dirname(path), exist_ok=True)
                 write_document(path, new.encode(), fsync=context.settings.fsync, before_rename=check_unchanged)
 
     retry_if_changed(write)
