@@ -320,6 +320,17 @@ TESTS = {
     "Documents inside": [f"{DOCUMENTS}nothing_is_ever_written_through_a_link"],
     "Files that are not regular": [f"{DOCUMENTS}special_files_neither_block"],
     "When something is removed": ["commands/test_uninstall.py::test_links_are_removed_and_never_followed"],
+    "Another user who may write": ["races/test_swapped_folders.py::test_nothing_outside_changes"],
+    "So a command opens": [
+        "races/test_one_component.py::test_in_a_project",
+        "races/test_one_component.py::test_in_user_scope_with_linked_folders",
+    ],
+    "A folder that becomes a link": [
+        "races/test_swapped_folders.py::test_nothing_outside_changes",
+        "test_directories.py::test_nothing_is_copied_from_a_folder_that_became_a_link",
+    ],
+    "Windows has no system calls": ["races/test_swapped_folders.py::test_without_descriptors_commands_work_by_path"],
+    "The cache is outside": ["test_directories.py::test_what_is_exempt_or_not_below_a_held_folder"],
     "A skill in a project whose folder": [
         f"{LINKS}a_clone_cannot_have_files_of_its_user_linked",
         f"{LINKS}a_clone_cannot_have_files_of_its_user_served",
