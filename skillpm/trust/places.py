@@ -8,6 +8,7 @@ token, but what is required of the pattern's places is required of it.
 import fnmatch
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, assert_never
 
@@ -90,7 +91,7 @@ def match_place(pattern: str, address: str) -> Match:
         return _match_word(pattern, expected, place)
     if expected.word:
         return "no"
-    if place.is_plain and _is_exact(expected, place):
+    if not any(_find_differences(expected, place)):
         return "yes"
     return "ambiguous" if _is_similar(expected, place) else "no"
 
@@ -107,10 +108,13 @@ def may_cover(pattern: str, address: str) -> bool:
 
 def allows_request(pattern: str, url: str) -> bool:
     """Return whether a request may go to a URL since that is in a place that a pattern covers, or below one."""
-    scheme, _, rest = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    address = _git_address(re.split("[?#]", url, maxsplit=1)[0])
+    if parse_address(address).word:
+        return covers(pattern, address)
+    scheme, _, rest = address.partition("://")
     host, *segments = rest.split("/")
     prefixes = ("/".join([host, *segments[:count]]) for count in range(len(segments) + 1))
-    return parse_address(url).is_plain and any(covers(pattern, f"{scheme}://{prefix}") for prefix in prefixes)
+    return parse_address(address).is_plain and any(covers(pattern, f"{scheme}://{prefix}") for prefix in prefixes)
 
 
 def matches_name(pattern: str, name: str) -> bool:
@@ -129,24 +133,37 @@ def _match_word(pattern: str, expected: Address, place: Address) -> Match:
     return "ambiguous" if _resembles(written, text, is_open=written.endswith(("/", "/*"))) else "no"
 
 
-def _is_exact(pattern: Address, place: Address) -> bool:
-    """Return whether a pattern covers a place exactly as it is written."""
-    port = place.port or DEFAULT_PORTS.get(place.scheme, DEFAULT_PORTS["https"])
-    default = DEFAULT_PORTS.get(place.scheme, DEFAULT_PORTS["https"])
-    wildcard = "*" if pattern.host.endswith("*") else default
+def explain_mismatch(pattern: str, address: str) -> str:
+    """Return why a pattern does not certainly cover a place that it resembles, as a predicate; empty if it does not."""
+    expected, place = parse_address(pattern), parse_address(address)
+    if not place.word and match_place(pattern, address) == "ambiguous":
+        return next(_find_differences(expected, place)).replace("PATTERN", f"`{pattern}`")
+    if not place.word and covers(f"{pattern}/*", address):
+        return f"is below `{pattern}`, which `{pattern}/*` would allow"
+    return ""
+
+
+def _find_differences(pattern: Address, place: Address) -> Iterator[str]:
+    """Yield how a place, as it is written, differs from those of a pattern; nothing if the pattern covers it."""
+    if not place.is_plain:
+        yield "has a path that a server may understand as another one"
     # Plain HTTP to another machine can be tampered with in transit, so a pattern has to name it.
     is_http = place.scheme == "http" and place.host.strip("[]") not in LOOPBACK
-    is_scheme = pattern.scheme == place.scheme if pattern.scheme and place.scheme else not is_http
-    # `~/x` over ssh is relative to the home folder of the user, which may be the root of the server.
-    readings = [(pattern.path, place.path), (pattern.decoded, place.decoded)]
-    if place.path.startswith("/~/") and not pattern.path.startswith("/~/"):
-        readings.append((pattern.path, place.path.removeprefix("/~")))
-    return (
-        is_scheme
-        and _compile(pattern.port or wildcard).fullmatch(port) is not None
-        and _matches_host(pattern.host, place.host)
-        and all(_matches_path(expected, path or "/") for expected, path in readings)
-    )
+    if pattern.scheme != place.scheme if pattern.scheme and place.scheme else is_http:
+        yield f"uses {place.scheme}, which PATTERN does not name"
+    default = DEFAULT_PORTS.get(place.scheme, DEFAULT_PORTS["https"])
+    if not _compile(pattern.port or ("*" if pattern.host.endswith("*") else default)).fullmatch(place.port or default):
+        yield "has another port than PATTERN"
+    if not _matches_host(pattern.host, place.host):
+        yield "has a host that is not spelled as in PATTERN"
+    if not HOME.search(pattern.path):
+        # Over ssh, it is relative to the home folder of the user, which may be the root of the server.
+        readings = {_matches_path(pattern.path, path or "/") for path in (place.path, HOME.sub("/", place.path))}
+        if readings == {True, False}:
+            yield "has a path that depends on the home folder of a user"
+    pairs = ((pattern.path, place.path), (pattern.decoded, place.decoded))
+    if not all(_matches_path(expected, path or "/") for expected, path in pairs):
+        yield "has a path that is not spelled as in PATTERN"
 
 
 def _matches_host(pattern: str, host: str) -> bool:

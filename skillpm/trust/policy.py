@@ -10,7 +10,15 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.policy import BlockedContent, Policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.requirements.source import Source
-from skillpm.trust.places import Place, allows_request, covers, find_place, matches_name, may_cover
+from skillpm.trust.places import (
+    Place,
+    allows_request,
+    covers,
+    explain_mismatch,
+    find_place,
+    matches_name,
+    may_cover,
+)
 
 MAX_NAMED = 5
 # By how many seconds clocks may differ.
@@ -25,6 +33,8 @@ class PolicyCheck(Value):
     # File and key of the rule.
     where: str
     problem: str = ""
+    # Of a place that is not allowed: why a list nearly allows it, as a predicate of the place.
+    reason: str = ""
 
 
 class SkillContent(Value):
@@ -83,9 +93,18 @@ class Policies(Value):
             allowed = {"sources": layer.sources, "indexes": layer.indexes, "oci": layer.oci}
             if {*allowed.values()} == {None}:
                 continue
-            is_allowed = any(covers(pattern, place.address) for pattern in allowed[place.table] or ())
-            problem = "" if is_allowed else f"comes from {_describe(place)}, which is not allowed"
-            yield PolicyCheck(rule=place.table, where=layer.locate(f"{place.table}.allow"), problem=problem)
+            patterns, key = allowed[place.table], f"{place.table}.allow"
+            if any(covers(pattern, place.address) for pattern in patterns or ()):
+                yield PolicyCheck(rule=place.table, where=layer.locate(key))
+                continue
+            if patterns is None:
+                present = next(table for table, others in allowed.items() if others is not None)
+                reason, key = f"needs a list `{key}`, which this policy does not have", f"{present}.allow"
+            else:
+                reasons = (explain_mismatch(pattern, place.address) for pattern in patterns)
+                reason = next(filter(None, reasons), "")
+            problem = f"comes from {_describe(place)}, which {f'{reason}, so it ' if reason else ''}is not allowed"
+            yield PolicyCheck(rule=place.table, where=layer.locate(key), problem=problem, reason=reason)
 
     def find_forbidden_request(self, url: str) -> str:
         """Return the policy that allows no request to a URL, since it belongs to no place in its lists, or nothing."""

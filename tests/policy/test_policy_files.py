@@ -142,7 +142,23 @@ def test_a_looser_policy_changes_nothing(market: Market, buyer: Buyer, key: str,
     buyer.write_policy(looser, loose)
 
     assert buyer.install(spec) == before
-    assert f"{file}: {'sources.allow' if key in {'indexes.allow', 'oci.allow'} else key}" in before
+    assert f"{file}: {key}" in before
+
+
+@pytest.mark.parametrize("stricter", ["user", "project"])
+@pytest.mark.parametrize("key", LOOSER)
+def test_a_stricter_policy_is_obeyed_beside_that_of_the_machine(
+    market: Market, buyer: Buyer, key: str, stricter: str
+) -> None:
+    strict, loose = LOOSER[key]
+    spec = "./mine/tool" if key == "limits.executables" else "bundled:testing"
+    machine, file = buyer.write_policy("machine", loose), buyer.write_policy(stricter, strict)
+
+    outcome = buyer.install(spec)
+
+    assert f"{file}: {key}" in outcome
+    assert str(machine) not in outcome
+    assert list(buyer.installed) == []
 
 
 @pytest.mark.parametrize("looser", ["user", "project"])

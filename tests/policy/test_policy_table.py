@@ -18,17 +18,24 @@ SIZE = sum(map(len, SKILL.values()))
 Expected = Callable[[Offer, Path], str]
 
 
-def forbidden_place(offer: Offer, file: Path) -> str:
+def forbidden_place(offer: Offer, file: Path, reason: str = "", key: str = "") -> str:
     """Return the error before anything is fetched."""
+    key = key or f"{offer.table}.allow"
     if offer.table == "indexes":
-        return f"not-trusted: the index {offer.place} is not allowed\n  where: {file}: indexes.allow\n  hint: {HINT}"
+        return f"not-trusted: the index {offer.place} {reason}is not allowed\n  where: {file}: {key}\n  hint: {HINT}"
     skill = (
         f"`{offer.name}`"
         if offer.spec.startswith(("http", "./", "bundled:")) and "@" not in offer.spec
         else "the skill"
     )
-    problem = f"{skill} comes from {offer.place}, which is not allowed"
-    return f"not-trusted: {problem} ({file}: {offer.table}.allow)\n  hint: {HINT}"
+    problem = f"{skill} comes from {offer.place}, which {reason}is not allowed"
+    return f"not-trusted: {problem} ({file}: {key})\n  hint: {HINT}"
+
+
+def without_list(offer: Offer, file: Path) -> str:
+    """Return the error of a policy without a list for this kind of place."""
+    reason = f"needs a list `{offer.table}.allow`, which this policy does not have, so it "
+    return forbidden_place(offer, file, reason, "sources.allow" if offer.table == "oci" else "oci.allow")
 
 
 def refusal(rule: str, key: str, problem: str) -> Expected:
@@ -58,7 +65,7 @@ def unless_bundled(expected: Expected) -> Expected:
 RULES: dict[str, tuple[Callable[[Offer], str], Expected]] = {
     "places, none of this kind": (
         lambda offer: "[oci]\nallow = []\n" if offer.table != "oci" else "[sources]\nallow = []\n",
-        forbidden_place,
+        without_list,
     ),
     "places, another one": (
         lambda offer: f'[{offer.table}]\nallow = ["other.example/*"]\n',
@@ -110,7 +117,7 @@ def test_a_rule_decides_about_a_kind_of_source(market: Market, buyer: Buyer, rul
     wanted = expected(offer, file)
     assert outcome == wanted
     assert list(buyer.installed) == ([offer.name] if wanted == offer.name else [])
-    if expected is forbidden_place:
+    if expected in {forbidden_place, without_list}:
         assert market.requests == requests
 
 

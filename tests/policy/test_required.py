@@ -133,6 +133,34 @@ def test_no_option_lifts_a_rule_of_the_audit(project: CommandSandbox) -> None:
         assert not project.exists(".agent-skills/evil")
 
 
+# Places
+
+
+def test_a_message_says_why_a_place_is_not_allowed(project: CommandSandbox, served: str, server: GitServer) -> None:
+    host = server.address.partition("://")[2]
+    project.placeholders = {**project.placeholders, f"{host}/acme": "HOST/acme"}
+    project.write(POLICY, f'version = 1\n[sources]\nallow = ["{host}/acme"]\n')
+
+    assert project.output("install", f"{served}@pdf") == (
+        "! error: the skill comes from URL, which is below `HOST/acme`, which `HOST/acme/*` would allow, so it is not "
+        f"allowed ({WHERE}: sources.allow)\n{HINT}"
+    )
+
+
+def test_a_message_says_that_git_leads_elsewhere(project: CommandSandbox, upstream: Repository) -> None:
+    project.write("../home/.gitconfig", f'[url "{upstream.file_url}"]\ninsteadOf = https://github.com/acme/skills\n')
+    project.write(POLICY, 'version = 1\n[sources]\nallow = ["github.com/acme/*"]\n')
+    project.placeholders = {upstream.file_url: "UPSTREAM", **project.placeholders}
+
+    assert project.output("install", "acme/skills@pdf") == (
+        f"! error: no policy allows requests to UPSTREAM\n!   where: {WHERE}\n"
+        "!   hint: `insteadOf` in your git configuration leads there from https://github.com/acme/skills; nothing was "
+        "changed; `skillpm policy check` explains the policies in effect\n[1]\n"
+    )
+    project.write(POLICY, 'version = 1\n[sources]\nallow = ["github.com/acme/*", "path"]\n')
+    assert project.run("install", "acme/skills@pdf").code == 0
+
+
 # Redirects
 
 

@@ -19,7 +19,16 @@ from skillpm.formats.trust.place_patterns import MAX_WILDCARDS, read_place_patte
 from skillpm.formats.trust.policy import Policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.operations.context.trust_settings import find_trust_groups
-from skillpm.trust.places import Match, Place, allows_request, covers, find_place, match_place, matches_name
+from skillpm.trust.places import (
+    Match,
+    Place,
+    allows_request,
+    covers,
+    explain_mismatch,
+    find_place,
+    match_place,
+    matches_name,
+)
 from skillpm.trust.policy import Policies
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -405,10 +414,38 @@ def test_a_page_about_places_links_to_their_grammar(page: str) -> None:
         ("github.com/acme/x", "http://github.com/acme/x.git/info/refs", False),
         ("github.com/acme/x", "https://github.com:8443/acme/x.git/info/refs", False),
         ("https://skills.example/index", "https://skills.example/indexes/a.json", False),
+        ("github.com/acme/*", "git@github.com:acme/x", True),
+        ("github.com/acme/*", "git@github.com:evil/x", False),
+        ("git.corp/acme/*", "ada@git.corp:acme/x", False),
+        ("github.com/acme/*", "file:///srv/acme/x", False),
+        ("path", "file:///srv/acme/x", True),
+        ("path:/srv/*", "file:///srv/acme/x", True),
     ],
 )
 def test_a_request_belongs_to_a_place(pattern: str, url: str, *, is_allowed: bool) -> None:
     assert allows_request(pattern, url) is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "address", "reason"),
+    [
+        ("git.corp/acme/*", "https://git.corp:8443/acme/x", "has another port than `git.corp/acme/*`"),
+        ("git.corp/acme/*", "http://git.corp/acme/x", "uses http, which `git.corp/acme/*` does not name"),
+        ("https://git.corp", "ssh://git@git.corp/x", "uses ssh, which `https://git.corp` does not name"),
+        ("git.corp/acme/*", "https://git.corp/ACME/x", "has a path that is not spelled as in `git.corp/acme/*`"),
+        ("git.corp/acme/*", "https://git.corp/%61cme/x", "has a path that is not spelled as in `git.corp/acme/*`"),
+        ("git.corp/acme/*", "https://git.corp/a/../x", "has a path that a server may understand as another one"),
+        ("git.corp/acme/*", "https://git.corp./acme/x", "has a host that is not spelled as in `git.corp/acme/*`"),
+        ("localhost*", "https://localhost.evil.example/", "has a host that is not spelled as in `localhost*`"),
+        ("git.corp/acme/*", "ada@git.corp:acme/x", "has a path that depends on the home folder of a user"),
+        ("git.corp/acme", "https://git.corp/acme/x", "is below `git.corp/acme`, which `git.corp/acme/*` would allow"),
+        ("git.corp/acme/*", "https://git.corp/acme/x", ""),
+        ("git.corp/acme/*", "https://git.corp/other/x", ""),
+        ("path:./own", "path:./OWN", ""),
+    ],
+)
+def test_a_message_says_why_a_pattern_does_not_cover_a_place(pattern: str, address: str, reason: str) -> None:
+    assert explain_mismatch(pattern, address) == reason
 
 
 @pytest.mark.parametrize(

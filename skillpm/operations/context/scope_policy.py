@@ -190,11 +190,11 @@ def check_indexes(policies: "Policies | None", urls: Sequence[str]) -> None:
         from skillpm.trust.places import index_place  # noqa: PLC0415  (as above)
 
         checks = ((url, check) for url in urls for check in policies.check_address(index_place(url)))
-        problems = [
-            (check.where, f"the index {sanitize(url)} is not allowed") for url, check in checks if check.problem
-        ]
-        for where, problem in problems[:1]:
-            raise NotTrusted(problem, where=where, hint=f"nothing was changed; {CHECK_HINT}")
+        for url, check in checks:
+            if check.problem:
+                reason = f"{check.reason}, so it " if check.reason else ""
+                message = f"the index {sanitize(url)} {reason}is not allowed"
+                raise NotTrusted(message, where=check.where, hint=f"nothing was changed; {CHECK_HINT}")
 
 
 def check_request(policies: "Policies | None", url: str) -> None:

@@ -8,7 +8,7 @@ from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, host_of, is_insecure
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FetchError
+from skillpm.errors import FetchError, NotTrusted
 from skillpm.fetchers.destinations import SSH_REASON, Destinations, UnnamedServerError
 from skillpm.fetchers.git.gitconfig import GitConfig, build_environment, token_settings
 from skillpm.settings import Settings
@@ -65,6 +65,16 @@ def _find_token(url: str, config: GitConfig, settings: Settings) -> list[tuple[s
     return token_settings(server_of(url), settings.environ) if is_needed else []
 
 
+def _require_allowed(url: str, target: GitTarget, destinations: Destinations) -> None:
+    """Raise `NotTrusted` if a policy does not allow the URL of a target."""
+    try:
+        destinations.require_allowed(target.url)
+    except NotTrusted as error:
+        if target.url != url and not target.from_url:
+            error.hint = f"`insteadOf` in your git configuration leads there from {url}; {error.hint}"
+        raise
+
+
 def _check_addresses(
     url: str, target: GitTarget, scheme: str, config: GitConfig, settings: Settings, destinations: Destinations
 ) -> list[tuple[str, str]]:
@@ -73,7 +83,7 @@ def _check_addresses(
     Raises `UnnamedServerError`, and `FetchError` for a redirect into the local network.
     """
     real, host = target.url, host_of(target.url)
-    destinations.require_allowed(real)
+    _require_allowed(url, target, destinations)
     is_named = not target.from_url and (
         destinations.is_named(real) or (real != url and config.rewrites_to(server_of(real)))
     )
