@@ -200,6 +200,20 @@ def test_a_live_link_that_leads_elsewhere_than_the_manifest_says_is_not_served(s
     assert scene.output("list") == f"house   [modified]\n! warning: house/SKILL.md: {OUT}\n"
 
 
+@pytest.mark.parametrize("source", [{"path": "../own/private"}, {"path": "../own/private", "link": False}])
+def test_only_a_live_link_of_the_manifest_may_lead_out(cloned: CommandSandbox, source: dict[str, object]) -> None:
+    shutil.rmtree(cloned.work / ".agent-skills/n")
+    cloned.write("skills.json", json.dumps({"skills": {"private": source}, "agents": ["claude-code"]}))
+
+    listed = cloned.output("list")
+    loaded = cloned.run("load", "private")
+
+    # A requirement of a folder is copied, after all checks; a link in its place was made by the author of the project.
+    assert f"! warning: private/SKILL.md: {OUT}\n" in listed
+    assert (loaded.code, loaded.stdout) == (1, "")
+    assert "Secret" not in cloned.run("prompt").stdout
+
+
 def test_in_a_repository_of_several_projects_links_may_lead_to_what_lies_beside_them(scene: CommandSandbox) -> None:
     git("init", "-q", cwd=scene.work)
     scene.write("app/skills.json", '{"skills": {}}\n')

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,23 @@ def shop(request: pytest.FixtureRequest, project: CommandSandbox, url: str) -> C
     value = "pdf" if request.param == "name" else digest_of(project, "pdf")
     project.write(POLICY, BLOCKED.format(request.param, value))
     return project
+
+
+@pytest.mark.parametrize("command", ["install", "sync"])
+def test_a_name_is_blocked_under_any_other_name(project: CommandSandbox, url: str, command: str) -> None:
+    if command == "sync":
+        project.run("install", f"{url}@pdf", "--as", "harmless", check=True)
+        shutil.rmtree(project.work / ".agent-skills")
+    project.write(POLICY, BLOCKED.format("name", "pdf"))
+
+    result = project.run(*(["install", f"{url}@pdf", "--as", "harmless"] if command == "install" else ["sync"]))
+
+    assert (result.code, result.stdout) == (1, "")
+    assert project.add_placeholders(result.stderr) == (
+        f"error: `harmless` is refused: blocked: {WHERE}: is blocked: steals tokens\n"
+        "  hint: nothing was changed; `skillpm policy check` explains the policies in effect\n"
+    )
+    assert not project.exists(".agent-skills/harmless")
 
 
 def test_agents_do_not_get_it(shop: CommandSandbox) -> None:

@@ -338,6 +338,31 @@ def test_a_pattern_covers_a_place(pattern: str, place: str, result: Match) -> No
     }
 
 
+def rule(source: str, *keys: str, required: bool = False) -> TrustRule:
+    return TrustRule(source=source, keys=keys, required=required, where=source)
+
+
+def test_a_table_that_may_cover_a_place_requires_but_adds_no_key() -> None:
+    covering, similar = rule("git.corp:8443/acme/*", "a"), rule("git.corp/acme/*", "b", required=True)
+    harmless, other = rule("git.corp/*", "c"), rule("gitlab.com/*", "d", required=True)
+    pin = make_pin("https://git.corp:8443/acme/x")
+
+    (group,) = find_trust_groups([similar, covering, harmless, other], pin)
+
+    assert group == (covering, similar.replace(keys=()))
+
+
+def test_each_table_that_may_cover_a_place_must_be_satisfied() -> None:
+    acme, evil = rule("git.corp/acme/*", "a", required=True), rule("git.corp/evil/*", "b", required=True)
+    harmless = rule("git.corp/*", "c")
+    pin = make_pin("https://git.corp/evil/../acme/x")
+
+    # The author of this address, who has the key of one of them, must not choose which one counts.
+    assert find_trust_groups([acme, evil, harmless], pin) == ((acme,), (evil,))
+    assert find_trust_groups([harmless], pin) == ((harmless,),)
+    assert find_trust_groups([harmless], make_pin("https://other.example/x")) == ()
+
+
 def test_the_table_is_large() -> None:
     assert len({row[:2] for row in TABLE}) == len(TABLE) >= 150
     assert {result for *_, result in TABLE} == {"yes", "no", "ambiguous"}
