@@ -135,8 +135,9 @@ def _unknown_key_error(text: str, group: str) -> UsageError:
         return UsageError(
             f"`{text}` is not a setting of config.toml", hint=f"set {ENVIRONMENT_SETTINGS[text]} in the environment"
         )
-    if group == "profiles":
-        return UsageError("a profile is a table", hint="edit config.toml by hand")
+    if group in {"profiles", "trust"}:
+        what = "a profile is a table" if group == "profiles" else "`trust` is a list of tables"
+        return UsageError(what, hint="edit config.toml by hand")
     if text in OPEN_GROUPS or any(key.startswith(f"{text}.") for key in FIXED_KEYS):
         keys = [key for key in (*FIXED_KEYS, *KEY_PATTERNS) if key.startswith(f"{text}.")]
         return UsageError(f"`{text}` is a table", hint=f"name one of its keys: {', '.join(keys)}")

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -10,12 +10,14 @@ from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.cachedir import tag_cache_folder
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.git_syntax import has_credentials
+from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import redact_credentials, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, DocumentError, NotFoundError, SkillpmError, UsageError
 from skillpm.fetchers.mirrors.layout import read_replacement
 from skillpm.files import read_text, translate_os_errors, write_document
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.user_config import (
     FIXED_KEYS,
     OPEN_GROUPS,
@@ -27,7 +29,7 @@ from skillpm.formats.user_config import (
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
 from skillpm.operations.context.audit_settings import load_audit_settings
-from skillpm.operations.context.project_files import retry_if_changed
+from skillpm.operations.context.project_files import read_project_files, retry_if_changed
 from skillpm.operations.context.runtime import Context, is_writable
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_manifest, load_rules, load_serving_settings
@@ -57,12 +59,21 @@ def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence
     load_rules(scope, settings)
     load_serving_settings(settings)
     load_audit_settings(scope, settings)
-    read_trust_rules(settings)
+    rules = read_trust_rules(settings)
     _warn_unknown_tables(top, context)
+    pins = {name: skill.pin for name, skill in _read_locked(scope, context).items()} if rules else {}
     origins = SettingOrigins(
-        scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys
+        scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys, pins=pins
     )
     return sorted(origins.all(), key=lambda setting: setting.key)
+
+
+def _read_locked(scope: Scope, context: Context) -> Mapping[SkillName, LockedSkill]:
+    """Return the locked skills of a scope; none if its lockfile cannot be read, which is not about settings."""
+    try:
+        return read_project_files(scope, context).lockfile.skills
+    except SkillpmError:
+        return {}
 
 
 def find_settings(
@@ -75,7 +86,7 @@ def find_settings(
     known = list_settings(scope, context, command_line_keys=command_line_keys)
     if matches := [setting for setting in known if setting.key == key_text or setting.key.startswith(f"{key_text}.")]:
         return matches
-    if key_text in OPEN_GROUPS:
+    if key_text in {*OPEN_GROUPS, "trust"}:
         return []
     key = parse_key(key_text)
     if matches := [setting for setting in known if setting.key == key.text]:

@@ -1,12 +1,14 @@
 """The settings in effect in a scope, and where each is set: command line, environment, manifest, or user config."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
+from skillpm.formats.pin import Pin
 from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
@@ -25,6 +27,7 @@ class EffectiveSetting(Value):
     value: Any  # None: not set
     origin: str
     location: str = ""  # file, variable or option
+    skills: tuple[str, ...] | None = None  # of a table of `[[trust]]`: the locked skills here whose sources it covers
 
 
 # Settings that only config.toml sets, with their defaults. Without a mode, that of the style applies.
@@ -47,6 +50,8 @@ class SettingOrigins(Value):
     config: JsonNode
     settings: Settings
     command_line_keys: Sequence[str]
+    # The sources of the locked skills of the scope.
+    pins: Mapping[SkillName, Pin]
 
     def all(self) -> Iterator[EffectiveSetting]:
         """Yield every setting."""
@@ -66,6 +71,7 @@ class SettingOrigins(Value):
         yield self._link_mode()
         yield self._replace()
         yield from self._permissions()
+        yield from self._trust()
         if (profiles := self.config.get("profiles")) is not None:
             for name, node in profiles.items():
                 yield _user_setting(f"profiles.{name}", node)
@@ -144,6 +150,18 @@ class SettingOrigins(Value):
         for profile, rules in () if profiles is None else profiles.items():
             for pattern, node in rules.items():
                 yield _user_setting(f"permissions-for.{profile}.{pattern}", node)
+
+    def _trust(self) -> Iterator[EffectiveSetting]:
+        tables = self.config.get("trust")
+        if tables is None:
+            return
+        # Few users trust signers.
+        from skillpm.formats.trust.trust_rules import read_trust  # noqa: PLC0415
+        from skillpm.operations.trust.applied_rules import apply_rule  # noqa: PLC0415
+
+        for number, (node, rule) in enumerate(zip(tables.elements(), read_trust(tables), strict=True)):
+            skills = tuple(name for name, pin in sorted(self.pins.items()) if apply_rule(rule, pin) is not None)
+            yield _user_setting(f"trust.{number}", node).replace(skills=skills)
 
     def _environment(self) -> Iterator[EffectiveSetting]:
         """Yield the settings that only environment variables can set."""

@@ -45,7 +45,7 @@ INVALID = {
     ),
     "version = 1\n[require]\nreviews = 0": "expected a number above 0, got 0 (p: require.reviews)",
     "version = 1\n[require]\nmin-age = '2026-01-01'": (
-        'expected an age such as 7 days, got "2026-01-01" (p: require.min-age)'
+        'expected an age such as "7 days", got "2026-01-01" (p: require.min-age)'
     ),
     "version = 1\n[require]\nsigner = {}": "unknown key `signer`; did you mean `signers`? (p: require.signer)",
     "version = 1\n[licenses]\nallow = ['my own']": (
@@ -55,8 +55,9 @@ INVALID = {
         'expected an SPDX license identifier such as Apache-2.0, got "MIT OR X11" (p: licenses.allow.0)'
     ),
     "version = 1\n[limits]\nexecutables = 'no'": 'expected true or false, got "no" (p: limits.executables)',
-    "version = 1\n[limits]\nmax-size = 5": "expected a string, got 5 (p: limits.max-size)",
-    "version = 1\n[limits]\nmax-size = '5'": 'expected a size such as 500 kB or 5 MB, got "5" (p: limits.max-size)',
+    "version = 1\n[limits]\nmax-size = '5'": 'expected a size such as "500 kB" or "5 MB", got "5" (p: limits.max-size)',
+    "version = 1\n[limits]\nmax-size = 5": 'expected a size such as "500 kB" or "5 MB", got 5 (p: limits.max-size)',
+    "version = 1\n[require]\nmin-age = 7": 'expected an age such as "7 days", got 7 (p: require.min-age)',
     "version = 1\n[audit]\nblock = ['a b']": (
         'expected a rule, `*`, or one of high, medium, low, got "a b" (p: audit.block.0)'
     ),
@@ -80,7 +81,7 @@ INVALID = {
         'expected ed25519: and a public key in base64, got "ed25519:x" (p: fetch.key)'
     ),
     f"version = 1\n{FETCH}refresh = '0 s'": (
-        'expected a time such as 90 seconds, 15 minutes or 7 days, got "0 s" (p: fetch.refresh)'
+        'expected a time such as "90 seconds", "15 minutes" or "7 days", got "0 s" (p: fetch.refresh)'
     ),
     f"version = 1\n{FETCH}refresh = '2 days'\nmax-age = '1 day'": (
         'expected max-age above refresh, got "1 day" (p: fetch.max-age)'

@@ -47,7 +47,7 @@ def list_command(call: Invocation, show_origin: bool) -> None:  # noqa: FBT001  
     if call.console.as_json:
         call.console.print_json({"settings": [_to_json(setting) for setting in settings]})
         return
-    rows = [(f"{setting.key} = {_format_value(setting.value)}", _format_origin(setting)) for setting in settings]
+    rows = [(_format_setting(setting), _format_origin(setting)) for setting in settings]
     width = min(60, max(len(assignment) for assignment, _ in rows))
     for assignment, origin in rows:
         call.console.print_wrapped(f"{assignment:{width}}  {origin}" if show_origin else assignment)
@@ -73,7 +73,7 @@ def get_command(call: Invocation, key: str) -> None:
         return
     for setting in settings:
         if setting.key != key and len(settings) > 1:
-            call.console.print_line(f"{setting.key} = {_format_value(setting.value)}")
+            call.console.print_line(_format_setting(setting))
         elif setting.value is not None:
             values = setting.value if isinstance(setting.value, list) else [setting.value]
             for value in values:
@@ -127,7 +127,13 @@ def _print_result(invocation: Invocation, change: ConfigChange) -> None:
 
 
 def _to_json(setting: EffectiveSetting) -> dict[str, Any]:
-    return {"key": setting.key, "value": setting.value, "origin": setting.origin, "where": setting.location}
+    value = {"key": setting.key, "value": setting.value, "origin": setting.origin, "where": setting.location}
+    return value if setting.skills is None else value | {"skills": list(setting.skills)}
+
+
+def _format_setting(setting: EffectiveSetting) -> str:
+    skills = "" if setting.skills is None else f" (here: {', '.join(setting.skills) or 'no skill'})"
+    return f"{setting.key} = {_format_value(setting.value)}{skills}"
 
 
 def _format_origin(setting: EffectiveSetting) -> str:

@@ -64,6 +64,8 @@ def check_command(call: Invocation, names: tuple[str, ...]) -> int:
             color = {"fg": "red"} if check.problem else {}
             verdict = check.problem or "passes"
             call.console.print_wrapped(f"  {check.rule}: {verdict} ({sanitize(check.where, 300)})", indent=4, **color)
+        for rule in skill.trust if names else ():
+            call.console.print_wrapped(f"  trust: {sanitize(rule.text, 500)}", indent=4)
     if not policies:
         call.console.print_message("no policy applies here; `skillpm policy show` lists where policies can be")
     else:
@@ -203,7 +205,8 @@ def _format_age(policy: ListedPolicy) -> str:
 
 def _skill_to_json(skill: CheckedSkill) -> dict[str, Any]:
     checks = [{"rule": check.rule, "where": check.where, "problem": check.problem} for check in skill.checks]
-    return {"name": skill.name, "source": skill.source, "ok": not skill.problems, "checks": checks}
+    trust = [rule.json_value for rule in skill.trust]
+    return {"name": skill.name, "source": skill.source, "ok": not skill.problems, "checks": checks, "trust": trust}
 
 
 def _policy_to_json(policy: ListedPolicy) -> dict[str, Any]:

@@ -88,7 +88,8 @@ def _to_json(details: SkillDetails) -> dict[str, Any]:
             {"code": finding.code, "message": finding.message, "line": finding.line} for finding in details.findings
         ],
     }
-    more = {"index": details.index_warning, "signer": details.signer}
+    trust = [rule.json_value for rule in details.trust]
+    more = {"index": details.index_warning, "signer": details.signer, "trust": trust}
     return {**value, **{key: part for key, part in more.items() if part}}
 
 
@@ -127,6 +128,7 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
         ("source", listed.source or "local"),
         ("digest", listed.digest),
         ("signer", details.signer),
+        *(("trust", rule.text) for rule in details.trust),
         ("path", listed.path),
         ("links", ", ".join(listed.links)),
         ("tokens", f"about {body_tokens(listed) or skill.tokens}"),

@@ -154,9 +154,15 @@ def _read_positive(node: JsonNode) -> int:
 
 
 def _read_age(node: JsonNode | None) -> str:
-    if node is not None and not AGE.fullmatch(node.text().strip()):
-        node.raise_expected("an age such as 7 days")
-    return "" if node is None else node.text().strip()
+    text = _strip(node)
+    if node is not None and not AGE.fullmatch(text):
+        node.raise_expected('an age such as "7 days"')
+    return text
+
+
+def _strip(node: JsonNode | None) -> str:
+    """Return a text without spaces around it; empty for a number, which lacks its unit."""
+    return node.value.strip() if node is not None and isinstance(node.value, str) else ""
 
 
 def _read_licenses(top: JsonNode) -> tuple[str, ...] | None:
@@ -176,18 +182,18 @@ def _read_license(node: JsonNode, license_id: str) -> str:
 
 
 def _read_size(node: JsonNode) -> int:
-    match = SIZE.fullmatch(node.text().strip())
+    match = SIZE.fullmatch(_strip(node))
     size = 0 if match is None else int(match[1]) * UNIT_BYTES[match[2]]
-    return size or node.raise_expected("a size such as 500 kB or 5 MB")
+    return size or node.raise_expected('a size such as "500 kB" or "5 MB"')
 
 
 def read_duration(node: JsonNode | None, default: int) -> int:
     """Return a time such as `15 minutes`, in seconds. Raises `DocumentError`."""
     if node is None:
         return default
-    match = DURATION.fullmatch(node.text().strip())
+    match = DURATION.fullmatch(_strip(node))
     seconds = 0 if match is None else int(match[1]) * UNIT_SECONDS[match[2][0]]
-    return seconds or node.raise_expected("a time such as 90 seconds, 15 minutes or 7 days")
+    return seconds or node.raise_expected('a time such as "90 seconds", "15 minutes" or "7 days"')
 
 
 def _read_blocked(node: JsonNode) -> BlockedContent:

@@ -92,14 +92,19 @@ def require_key_files(scope: Scope, settings: Settings) -> None:
     policies = load_scope_policies(scope, settings)
     required = () if policies is None else policies.signers
     for rule in (*read_trust_rules(settings), *map(as_key_rule, required)):
-        for file in filter(None, (rule.allowed_signers, rule.trusted_root)):
-            check_key_file(resolve_key_file(settings, file), rule)
-        if rule.root or rule.keys:
-            try:
-                load_anchors(settings, [rule])
-            except SignatureError as error:
-                if error.where:  # else the extra `sign` is missing, which only skills of this source need
-                    raise
+        require_files_of_rule(settings, rule)
+
+
+def require_files_of_rule(settings: Settings, rule: TrustRule) -> None:
+    """Raise `SignatureError` if a file with keys that a rule names cannot be used."""
+    for file in filter(None, (rule.allowed_signers, rule.trusted_root)):
+        check_key_file(resolve_key_file(settings, file), rule)
+    if rule.root or rule.keys:
+        try:
+            load_anchors(settings, [rule])
+        except SignatureError as error:
+            if error.where:  # else the extra `sign` is missing, which only skills of this source need
+                raise
 
 
 def as_key_rule(rule: TrustRule) -> TrustRule:

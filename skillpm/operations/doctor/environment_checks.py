@@ -9,16 +9,20 @@ from collections.abc import Iterable, Iterator
 from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
+from skillpm.errors import SignatureError
 from skillpm.fetchers.git.errors import GitFailed
 from skillpm.fetchers.git.process import GitProcesses
 from skillpm.installer.layout import Layout
+from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import MANIFEST, Scope
 from skillpm.operations.context.scope_fetchers import configured_indexes
 from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages, visible_scopes
 from skillpm.operations.context.scope_policy import load_policies, require_current
+from skillpm.operations.context.trust_settings import read_trust_rules, require_files_of_rule
 from skillpm.operations.discover import read_user_config
-from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
+from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
+from skillpm.operations.trust.applied_rules import apply_rule
 
 OLDEST_GIT = (2, 37)
 MIN_FREE_BYTES = 10_000_000
@@ -100,6 +104,8 @@ def check_policies(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Find policies that cannot be read, have no current copy, or that others than root may write."""
     settings = doctor.settings
     scopes = () if doctor.scope is None else visible_scopes(doctor.scope, settings)
+    if doctor.scope is not None:
+        load_audit_settings(doctor.scope, settings)  # raises for a rule that does not exist
     require_current(load_policies(scopes, settings), settings.now)
     file = settings.machine_policy
     if hasattr(os, "getuid") and file and os.path.exists(file):
@@ -108,6 +114,23 @@ def check_policies(doctor: DoctorContext) -> Iterator[Diagnostic]:
             if state.st_uid != 0 or state.st_mode & 0o022:
                 message = "others than root may change the policy of this machine"
                 yield Diagnostic(message=message, where=path, hint=f"run `chown root {path} && chmod go-w {path}`")
+
+
+def check_trust(doctor: DoctorContext) -> Iterator[Diagnostic]:
+    """Find tables of `[[trust]]` whose key files cannot be used, and those that cover no locked skill."""
+    settings = doctor.settings
+    rules = read_trust_rules(settings)
+    scopes = visible_scopes(doctor.scope, settings) if rules and doctor.scope is not None else ()
+    files = [read_project_files(scope, doctor.context) for scope in scopes]
+    pins = [skill.pin for each in files for skill in each.whole_lockfile.skills.values()]
+    for rule in rules:
+        try:
+            require_files_of_rule(settings, rule)
+        except SignatureError as error:
+            yield diagnostic_from_error("trust", error)
+        if pins and all(apply_rule(rule, pin) is None for pin in pins):
+            hint = "compare it with the source that `skillpm show NAME` prints; docs/places.md has the grammar"
+            yield _note(f"`{rule.source}` covers no skill that is locked here", where=rule.where, hint=hint)
 
 
 def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:

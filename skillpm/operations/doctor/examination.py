@@ -25,6 +25,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "papers": ("manifest and lockfile", _if_scope(directory_checks.check_project_files)),
     "permissions": ("permissions", _if_scope(environment_checks.check_permissions)),
     "policy": ("policies", environment_checks.check_policies),
+    "trust": ("trusted signers", environment_checks.check_trust),
     "directory": ("the skills directory", _if_scope(directory_checks.check_directory)),
     "journal": ("interrupted changes and leftovers", _if_scope(directory_checks.check_journal)),
     "receipt": ("the receipt", _if_scope(directory_checks.check_receipt)),

@@ -1,7 +1,7 @@
 """`show`: everything about one skill: its metadata, source, files and their state."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.core.suggestions import suggestion_hint
@@ -10,6 +10,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import OS_ERROR_REASONS
 from skillpm.formats.legacy.metadata import merge_requirements
+from skillpm.formats.pin import Pin
 from skillpm.formats.receipt import InstalledFile
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
 from skillpm.installer.disk_state import find_changes, walk_files
@@ -20,12 +21,18 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
+from skillpm.operations.context.scope_policy import load_scope_policies
+from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.list import ListedSkill, list_skills
 from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.registry.metadata_overlay import select_checkable_needs
 from skillpm.serving.availability import Environment
+from skillpm.settings import Settings
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
+
+if TYPE_CHECKING:
+    from skillpm.operations.trust.applied_rules import AppliedRule
 
 
 class ShownFile(Value):
@@ -51,6 +58,17 @@ class SkillDetails(Value):
     index_warning: str = ""
     # The locked fingerprint of the key that signed it; empty if there is none.
     signer: str = ""
+    # The rules about signatures that apply to its source.
+    trust: "tuple[AppliedRule, ...]" = ()
+
+
+def find_applied_rules(scope: Scope, settings: Settings, pin: Pin) -> "tuple[AppliedRule, ...]":
+    """Return the rules about signatures that apply to a source; few users have any."""
+    if read_user_setting(settings, "trust") is None and load_scope_policies(scope, settings) is None:
+        return ()
+    from skillpm.operations.trust import applied_rules  # noqa: PLC0415  (as above)
+
+    return applied_rules.find_applied_rules(scope, settings, pin)
 
 
 def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
@@ -59,6 +77,7 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
     refuse_escaping_link(scope, name)
     listed_name = SkillName(name)
     locked = read_project_files(scope, context).lockfile.skills.get(listed_name)
+    applied = () if locked is None else find_applied_rules(scope, context.settings, locked.pin)
 
     def read_details(view: ReadView) -> tuple[SkillDetails | None, bool]:
         folder = view.skill_path(name)
@@ -87,6 +106,7 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
             files=tuple(_list_files(view, scope, name)),
             findings=skill.findings,
             signer="" if locked is None else locked.signer,
+            trust=applied,
             index_warning=""
             if locked is None
             else find_index_warnings(scope, context, {listed_name: locked}).get(listed_name, ""),

@@ -23,6 +23,7 @@ from skillpm.operations.context.scope_policy import load_scope_policies, read_co
 from skillpm.operations.install.request import InstallRequest
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.review.review_files import load_reviews
+from skillpm.operations.trust.applied_rules import AppliedRule, find_applied_rules
 from skillpm.operations.use import fetch_checked, resolve_apart
 from skillpm.registry.builder import list_folders
 from skillpm.settings import Settings
@@ -49,6 +50,8 @@ class CheckedSkill(Value):
     name: str
     source: str
     checks: tuple[PolicyCheck, ...] = ()
+    # The rules about signatures that apply to its source, also those of `[[trust]]`.
+    trust: tuple[AppliedRule, ...] = ()
 
     @property
     def problems(self) -> tuple[PolicyCheck, ...]:
@@ -57,7 +60,11 @@ class CheckedSkill(Value):
 
 
 def list_policies(scope: Scope, settings: Settings) -> list[ListedPolicy]:
-    """Return the policies in effect, each published one after the policy that names it."""
+    """Return the policies in effect, each published one after the policy that names it.
+
+    Raises `DocumentError` also for a rule of the audit that does not exist.
+    """
+    load_audit_settings(scope, settings)
     listed = []
     for file, policy in read_policies((scope, user_scope(settings)), settings):
         listed.append(ListedPolicy(kind=file.origin, origin=policy.origin, rules=_list_rules(policy)))
@@ -129,6 +136,7 @@ def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator
             name=name,
             source="local" if skill is None else summarize_pin(skill.pin),
             checks=tuple(_check(scope, context, policies, name, skill)),
+            trust=() if skill is None else find_applied_rules(scope, context.settings, skill.pin),
         )
 
 
@@ -175,4 +183,5 @@ def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -
         return CheckedSkill(name=spec, source=sanitize(spec), checks=tuple(checks))
     incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
     passed = tuple(check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted))
-    return CheckedSkill(name=requirement.name, source=summarize_pin(locked.pin), checks=passed)
+    trust = find_applied_rules(scope, context.settings, locked.pin)
+    return CheckedSkill(name=requirement.name, source=summarize_pin(locked.pin), checks=passed, trust=trust)
