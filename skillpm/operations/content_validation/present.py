@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from skillpm.core.digest import shorten_digest
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.errors import SkillpmError
+from skillpm.errors import SignatureError, SkillpmError
 from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import BundledPin, PathPin, Pin, summarize_pin
@@ -43,7 +43,23 @@ def find_refused(
 
     With `may_fetch`, claimed sources are proved where a rule asks for a place; otherwise they must have been.
     """
-    require_key_files(scope, context.settings)
+    try:
+        require_key_files(scope, context.settings)
+    except SignatureError as error:
+        # Not an error of the command, which may be about to remove links.
+        return {skill.name: (_unusable_key(skill.name, error),) for skill in present}
+    return _judge(scope, context, present, options, may_fetch=may_fetch)
+
+
+def _unusable_key(name: SkillName, error: SignatureError) -> Problem:
+    return Problem(
+        skill=name, kind="signature", rule="signature", message=error.message, where=error.where, hint=error.hint
+    )
+
+
+def _judge(
+    scope: Scope, context: Context, present: Sequence[PresentSkill], options: ValidationOptions, *, may_fetch: bool
+) -> dict[SkillName, tuple[Problem, ...]]:
     acceptance = Acceptance(scope, context.settings)
     is_elsewhere = {skill.name for skill in present if skill.is_claimed or skill.file or skill.tree is not None}
     stats = {skill.name: "" if skill.name in is_elsewhere else hash_stats(skill.folder) for skill in present}
@@ -125,7 +141,7 @@ def _read(skill: PresentSkill, acceptance: Acceptance) -> IncomingSkill:
 
 def _needs_proof(scope: Scope, context: Context, pin: Pin) -> bool:
     """Return whether a rule here depends on where a skill comes from, so that its source has to be proved."""
-    if isinstance(pin, PathPin | BundledPin) or find_place(pin).address == "path":
+    if isinstance(pin, PathPin | BundledPin) or find_place(pin).address.startswith("path:"):
         return False  # a folder of this machine, or skillpm itself: nothing is claimed about a server
     policies = load_current_policies(scope, context.settings) or Policies()
     return policies.depends_on_place(pin) or bool(find_trust_groups(read_trust_rules(context.settings), pin))
