@@ -10,6 +10,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.receipt import InstalledFile, InstalledSkill
 from skillpm.installer.stat_cache import StatCache
+from skillpm.skillmd.host_manifests import is_read_by_hosts
 
 # Written by programs that run in a skill, or by the Finder: not the user's work, so they are not edits.
 IGNORED_NAMES = frozenset(["__pycache__", ".DS_Store"])
@@ -96,8 +97,8 @@ def walk_files(folder: str, known_paths: Container[str] | None = ()) -> Iterator
     """Yield everything below a folder except folders, with its `/`-separated relative path. Links are not followed.
 
     Files that programs leave behind (`IGNORED_NAMES`) are skipped unless their path is in `known_paths`, that is,
-    unless they came with the skill. None means nothing is skipped. Raises `OSError` if the folder itself cannot be
-    listed.
+    unless they came with the skill, and unless a host would find a skill by them: Amp does, in any folder. With None,
+    nothing is skipped. Raises `OSError` if the folder itself cannot be listed.
     """
     pending: list[tuple[str, os.DirEntry[str] | None]] = [("", None)]
     while pending:
@@ -120,8 +121,12 @@ def walk_files(folder: str, known_paths: Container[str] | None = ()) -> Iterator
             path = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 pending.append((f"{path}/", entry))
-            elif known_paths is None or path in known_paths or IGNORED_NAMES.isdisjoint(path.split("/")):
+            elif known_paths is None or path in known_paths or not _is_leftover(path, entry.name):
                 yield path, entry
+
+
+def _is_leftover(path: str, name: str) -> bool:
+    return not IGNORED_NAMES.isdisjoint(path.split("/")) and not is_read_by_hosts(name)
 
 
 def digest_folder(folder: str, known_files: Mapping[str, InstalledFile] | None = EMPTY_MAPPING) -> Digest:

@@ -77,6 +77,11 @@ def is_skill_file_name(name: str) -> bool:
     return fold_file_name(name) == SKILL_FILE.lower()
 
 
+def is_read_by_hosts(name: str) -> bool:
+    """Return whether a host that finds skills inside of skills reads a file of this name, in whatever folder."""
+    return is_skill_file_name(name) or fold_file_name(name) in NESTED
+
+
 def has_servers_key(keys: Iterable[str], unread: str) -> bool:
     """Return whether frontmatter with these keys at its top level names servers that a host starts.
 

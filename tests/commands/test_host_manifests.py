@@ -1,7 +1,8 @@
 """A skill whose folder a host would start is refused, whatever its manifest holds, wherever new content comes from."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox
@@ -255,3 +256,63 @@ def test_doctor_names_what_a_host_starts(scene: CommandSandbox, scope: str) -> N
             (".claude/skills/own", ".claude-plugin", "Claude Code"),
         )
     ]
+
+
+# What is in the folder of a skill on disk, and in no content.
+
+
+def link_inside(folder: Path) -> None:
+    (folder / "assets").mkdir(exist_ok=True)
+    (folder / "assets/plugin.json").write_text(dump(name="evil", hooks=HOOKS))
+    (folder / ".claude-plugin").symlink_to("assets")
+
+
+def link_to_a_link(folder: Path) -> None:
+    link_inside(folder)
+    (folder / ".claude-plugin").rename(folder / "link")
+    (folder / ".claude-plugin").symlink_to("link")
+
+
+def inner_skill_in_a_cache(folder: Path) -> None:
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__/SKILL.md").write_bytes(make_skill("inner")["SKILL.md"])
+    (folder / "__pycache__/mcp.json").write_text(json.dumps(SERVERS))
+
+
+def inner_servers_in_a_cache(folder: Path) -> None:
+    (folder / ".DS_Store").mkdir()
+    (folder / ".DS_Store/SKILL.md").write_bytes(make_skill("inner", mcpServers=SERVERS)["SKILL.md"])
+
+
+def padded(folder: Path) -> None:
+    (folder / ".claude-plugin").mkdir()
+    with (folder / ".claude-plugin/plugin.json").open("wb") as file:
+        file.truncate(60_000_000)  # more than is read of a folder
+
+
+ON_DISK: list[Callable[[Path], None]] = [
+    link_inside, link_to_a_link, inner_skill_in_a_cache, inner_servers_in_a_cache, padded
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", ON_DISK, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("way", ["local", "live link", "edited", "changed later"])
+def test_a_folder_with_a_manifest_is_not_linked(
+    project: CommandSandbox, evil: str, way: str, change: Callable[[Path], None]
+) -> None:
+    """Neither linked nor copied, and what was there before goes. BRUTUS gets copies."""
+    folder = project.work / ("mine/evil" if way == "live link" else ".agent-skills/evil")
+    if way in {"edited", "changed later"}:
+        project.run("install", evil, "--files", "*", "--files", "!.claude-plugin", check=True)
+    else:
+        project.write_files(prefix_paths(str(folder.relative_to(project.work)), make_skill("evil")))
+    if way == "changed later":
+        project.run("link", "claude-code", "brutus", check=True)
+    change(folder)
+    installed = project.run("install", "--link", "./mine/evil").stderr if way == "live link" else ""
+
+    linked = project.run("link", "claude-code", "brutus").stderr
+
+    reason = "is over 25000000 bytes" if (way, change) == ("live link", padded) else "host-manifest: "
+    assert reason in installed + linked
+    assert [entry for host in (".claude", ".opencode") for entry in (project.work / host).glob("skills/*")] == []

@@ -190,6 +190,7 @@ TESTS = {
         f"{MANIFESTS}an_exception_is_for_one_content",
         f"{MANIFESTS}a_policy_makes_the_rule_final",
     ],
+    "A folder in a skills directory that has one": [f"{MANIFESTS}a_folder_with_a_manifest_is_not_linked"],
     "An update that brings a manifest counts": [f"{MANIFESTS}an_update_that_brings_a_manifest_may_do_more"],
     "`audit`, `validate`, `pack`, `index build`": [f"{MANIFESTS}authors_learn_of_it"],
     "`discover` and `doctor` name the folders": [

@@ -4,8 +4,10 @@ What a checkout says of a folder (receipt, lockfile, `edits`) decides nothing he
 and where a rule asks for a place, the claimed source is proved as for fetched content.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from skillpm.audit.finding import AuditFinding
 from skillpm.core.digest import shorten_digest
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
@@ -14,7 +16,9 @@ from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import BundledPin, PathPin, Pin, summarize_pin
 from skillpm.formats.trust.audit_settings import names_rule
+from skillpm.installer.host_manifests import find_folder_manifests
 from skillpm.operations.content_validation.allowed import read_allowed, remember_allowed
+from skillpm.operations.content_validation.audited import is_blocking, to_problem
 from skillpm.operations.content_validation.folder_files import list_files, read_files
 from skillpm.operations.content_validation.incoming import CHECKS, describe_acceptance
 from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
@@ -26,6 +30,7 @@ from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_policy import load_current_policies
 from skillpm.operations.context.trust_settings import find_trust_groups, read_trust_rules, require_key_files
 from skillpm.operations.context.validation_options import ValidationOptions
+from skillpm.skillmd.host_manifests import find_host_manifests
 from skillpm.store import Proofs
 from skillpm.trust.places import find_place
 from skillpm.trust.policy import Policies
@@ -78,6 +83,7 @@ def _judge(
             audit=audit,
         )
         problems = [problem for check in CHECKS for problem in check(request)]
+        problems += _find_manifests(request, skill, content)
         problems += [unproved[skill.name]] if skill.name in unproved else []
         prior = acceptance.read(skill) if skill.is_claimed else None
         blocking = []
@@ -102,6 +108,19 @@ def _judge(
             is_proved = _needs_proof(scope, context, content.locked.pin) or bool(prior and prior.get("place"))
             acceptance.add_content(skill, describe_acceptance(request, content, is_place_proved=is_proved))
     return refused
+
+
+def _find_manifests(request: ValidationRequest, skill: PresentSkill, content: IncomingSkill) -> Iterator[Problem]:
+    """Yield the manifests of hosts that are in the folder of a skill, but not in its content: links, for example."""
+    if skill.file or skill.tree is not None:
+        return
+    known = {manifest.path for manifest in find_host_manifests(file.path for file in content.tree.files)}
+    with suppress(OSError):
+        for manifest in find_folder_manifests(skill.folder):
+            path, message = sanitize(manifest.path), f"{manifest.summary}; with it, a host starts programs by itself"
+            finding = AuditFinding(rule="host-manifest", severity="high", path=path, line=1, message=message)
+            if manifest.path not in known and is_blocking(request, content, finding):
+                yield to_problem(content, finding, "remove it from the folder")
 
 
 def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[str, object] | None) -> bool:
