@@ -1,7 +1,6 @@
 """Fetch skills from local folders."""
 
 import os
-import shlex
 import stat
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
@@ -10,6 +9,7 @@ from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILES, SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
@@ -86,7 +86,7 @@ class PathFetcher:
             raise NotFoundError(
                 f"`{sanitize(name)}`: its folder {sanitize(path)} does not exist",
                 where=folder,
-                hint=f"restore it, or remove the skill with `skillpm uninstall{self.scope_flag} {sanitize(name)}`",
+                hint=f"restore it, or remove the skill with `skillpm uninstall{self.scope_flag} {shell_word(name)}`",
             )
         return read_skill_folder(folder, name, self.limits, display_path=path)
 
@@ -177,11 +177,6 @@ def _read_entry(item: os.DirEntry[str], path: str, name: str, limits: Limits) ->
     return SourceEntry(path=path, data=data, executable=bool(status.st_mode & 0o100))
 
 
-def _quote(path: str) -> str:
-    home = "~/" if path.startswith("~/") else ""  # a shell does not expand it inside quotes
-    return home + shlex.quote(sanitize(path.removeprefix(home)))
-
-
 def _find_skills_folder(folder: str) -> str:
     """Return the first folder in a folder that contains skills; empty if there is none."""
     with os.scandir(folder) as listing:
@@ -196,7 +191,9 @@ def _find_skills_folder(folder: str) -> str:
 def _missing_skill_hint(folder: str, display_path: str = "") -> str:
     """Return what to do about a folder that is not a skill: it may be an index, or contain skills or flat files."""
     if os.path.isfile(os.path.join(folder, "index.json")) and os.path.isdir(os.path.join(folder, "skills")):
-        return f"it is an index: `skillpm config set indexes.NAME.url {sanitize(folder)}`, then `skillpm install SKILL`"
+        return (
+            f"it is an index: `skillpm config set indexes.NAME.url {shell_word(folder)}`, then `skillpm install SKILL`"
+        )
     with os.scandir(folder) as listing:
         names = sorted(
             item.name
@@ -204,13 +201,13 @@ def _missing_skill_hint(folder: str, display_path: str = "") -> str:
             if item.name[:1] != "." and any(os.path.isfile(os.path.join(item.path, file)) for file in SKILL_FILES)
         )
     if not names and (below := _find_skills_folder(folder)):
-        command = f"skillpm install {_quote(os.path.join(display_path or folder, below))} --all"
+        command = f"skillpm install {shell_word(os.path.join(display_path or folder, below))} --all"
         return f"its folder {sanitize(below)} contains skills; to install all of them: {command}"
     if not names and any(name.lower().endswith(".md") for name in os.listdir(folder)):
-        command = f"skillpm migrate {_quote(display_path or folder)} --dry-run"
+        command = f"skillpm migrate {shell_word(display_path or folder)} --dry-run"
         return f"its flat files can become skills: run `{command}`, then install them from there"
     if not names:
         return "a skill is a folder that contains a SKILL.md"
     listed = list_some([os.path.join(folder, name) for name in names], 5, 200)
-    command = f"skillpm install {sanitize(display_path or folder)} --all"
+    command = f"skillpm install {shell_word(display_path or folder)} --all"
     return f"it contains folders that have one: {listed}; to install all of them: {command}"

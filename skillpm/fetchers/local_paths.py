@@ -1,8 +1,8 @@
 """Paths of local folders and archives in a manifest: where they lead, and that no link of a checkout leads them out."""
 
 import os
-import shlex
 
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import RefusedError
@@ -36,7 +36,7 @@ class LocalPaths(Value):
                 f"{f'skill {sanitize(name)}: ' if name else ''}{sanitize(path)} leads out of the project",
                 where=f"{sanitize(link)} -> {sanitize(os.readlink(link))}",
                 hint=f"a checkout could show your own files to others; if you want what is there, name it: "
-                f"{shlex.quote(sanitize(target))}",
+                f"{shell_word(target)}",
                 skills=[name] if name else [],
             )
         return target

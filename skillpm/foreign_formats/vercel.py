@@ -8,6 +8,7 @@ import re
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.foreign_formats.base import (
     ForeignDocument,
     HashKind,
@@ -87,5 +88,5 @@ def _read_content_hash(node: JsonNode) -> tuple[HashKind, str]:
 
 def _unsupported_source_message(kind: str, source: str) -> str:
     if kind == "well-known":
-        return f"it comes from the index of a site; install it with `skillpm install {source}`"
+        return f"it comes from the index of a site; install it with `skillpm install {shell_word(source)}`"
     return f"it comes from a `{kind}` source, which skillpm does not support"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 
+from skillpm.core.shell import shell_word
 from skillpm.core.values import Value
 from skillpm.directories import hold_folders
 from skillpm.errors import ConflictError, DocumentError, FileError, NewerDocument
@@ -24,7 +25,7 @@ class Layout(Value):
 
     def command(self, name: str, *arguments: str) -> str:
         """Return a command that works in this scope: `skillpm diff -g pdf`."""
-        return " ".join([f"skillpm {name}{self.scope_flag}", *arguments])
+        return " ".join([f"skillpm {name}{self.scope_flag}", *map(shell_word, arguments)])
 
     @property
     def registry(self) -> str:

@@ -57,7 +57,7 @@ def enable(
         for name in selected:
             before = files.manifest.disabled.get(name, [])
             if before is True and agents:
-                enable_all, disable_one = scope.command("enable", name), scope.command("disable", name, "--agent ID")
+                enable_all, disable_one = scope.command("enable", name), scope.command("disable", name, "--agent", "ID")
                 hint = f"run `{enable_all}`, then `{disable_one}` for each agent that should not see it"
                 raise UsageError(f"`{name}` is disabled for all agents", hint=hint)
             remaining = [agent for agent in before if agent not in agents] if agents else []

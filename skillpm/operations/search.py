@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
 
+from skillpm.core.shell import shell_word
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.catalogs import BUNDLED_KEY, SearchedIndex
@@ -165,4 +166,4 @@ def _install_spec(catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, nam
     earlier = catalogs[: catalogs.index(catalog)]
     if not any(other.searched.database.has(name) for other in earlier if other.index):
         return name
-    return f"{name} --index {catalog.index}" if catalog.index else f"{BUNDLED_KEY}:{name}"
+    return f"{name} --index {shell_word(catalog.index)}" if catalog.index else f"{BUNDLED_KEY}:{name}"

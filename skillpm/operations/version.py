@@ -3,6 +3,7 @@
 import os
 import stat
 
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -53,7 +54,8 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
         edited = data if after == before else set_version(data, after)
     except NotLoadable as error:
         raise RefusedError(
-            f"{sanitize(label)} cannot be loaded: {error.finding.message}", hint=f"run `skillpm validate {skill}`"
+            f"{sanitize(label)} cannot be loaded: {error.finding.message}",
+            hint=f"run `skillpm validate {shell_word(skill)}`",
         ) from error
     old, new = parse_version(before), parse_version(after)
     if old is not None and new is not None and new < old:
@@ -74,7 +76,7 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
 
 def _no_version_error(label: str, version: str, skill: str) -> RefusedError:
     what = f"its version `{sanitize(version, 60)}` is not valid (PEP 440)" if version else "it declares no version"
-    return RefusedError(f"{sanitize(label)}: {what}", hint=f"set one: skillpm version {sanitize(skill)} 0.1.0")
+    return RefusedError(f"{sanitize(label)}: {what}", hint=f"set one: skillpm version {shell_word(skill)} 0.1.0")
 
 
 def _find_folder(base: str, skill: str) -> str:

@@ -6,6 +6,7 @@ from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, SCP_URL, normalize_web_url
 from skillpm.core.names import PACKAGE_KINDS, SkillName, is_skill_name, normalize_package_name
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.shell import shell_word
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import is_range
@@ -142,7 +143,7 @@ def _parse_oci(spec: str) -> OciSource:
         value["tag"] = tag
     hint = "e.g. oci://ghcr.io/acme/skills/pdf:1.2.0 or oci://ghcr.io/acme/skills/pdf@^1.2"
     if at and is_skill_name(after):
-        hint = f"to choose one of a collection: oci://{sanitize(rest)} --skill {after}"
+        hint = f"to choose one of a collection: {shell_word(f'oci://{rest}')} --skill {after}"
     try:
         return read_oci_source(SkillName(""), JsonNode(value, "SPEC"))
     except DocumentError as error:

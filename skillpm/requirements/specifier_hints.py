@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from shlex import quote
 
 from skillpm.core.git_syntax import is_ref
 from skillpm.core.names import is_skill_name
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.shell import shell_word, shell_words
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 
@@ -58,7 +58,7 @@ def _name_hint(spec: str) -> str:
     """Return the hint for several names, upper case, or `@latest`."""
     names = [part.strip() for part in spec.split(",")]
     if len(names) > 1 and all(map(is_skill_name, names)):
-        return f"separate several skills with spaces: skillpm install {' '.join(names)}"
+        return f"separate several skills with spaces: skillpm install {shell_words(names)}"
     if command := _several_specs_command(names):
         return f"each skill needs its own SPEC: {command}"
     if spec.isascii() and is_skill_name(spec.lower().removeprefix("@")):
@@ -75,7 +75,8 @@ def _skill_suffix_hint(spec: str) -> str:
     if match := SKILL_WITH_SUFFIX.fullmatch(spec):
         repository, skill, suffix = match[1], match[2], (match[3] or match[4]).strip()
         if is_range(suffix):
-            return f"use --version: skillpm install {repository.partition('#')[0]}@{skill} --version '{suffix}'"
+            skill_spec = f"{repository.partition('#')[0]}@{skill}"
+            return f"use --version: skillpm install {shell_word(skill_spec)} --version {shell_word(suffix)}"
         if is_ref(suffix) and "#" not in repository:
             hint = f"the ref comes before the skill: '{repository}#{suffix}@{skill}'"
             is_skill = is_skill_name(suffix) and not REF_LIKE.fullmatch(suffix)
@@ -125,7 +126,7 @@ def _repository_suffix_hint(spec: str) -> str:
     has_folder = repository.count("/") > 1
     if is_range(suffix) and (has_folder or not is_skill_name(suffix)):
         skill_spec = repository if has_folder else f"{repository}@NAME"
-        return f"use --version: skillpm install {skill_spec} --version '{suffix}'"
+        return f"use --version: skillpm install {shell_word(skill_spec)} --version {shell_word(suffix)}"
     if has_folder and REF_LIKE.fullmatch(suffix) and is_ref(suffix):
         return f"the ref follows `#`: '{repository}#{suffix}'"
     return ""
@@ -141,4 +142,4 @@ def _several_specs_command(parts: Sequence[str]) -> str:
         if not ("/" in repository and is_skill_name(name)) or repository.startswith(NON_REPOSITORY_PREFIXES):
             return ""
         specs.append(f"{repository}@{name}")
-    return f"skillpm install {' '.join(quote(sanitize(spec)) for spec in specs)}" if len(specs) > 1 else ""
+    return f"skillpm install {shell_words(specs)}" if len(specs) > 1 else ""

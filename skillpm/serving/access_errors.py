@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
 from skillpm.errors import NotAllowedError, NotFoundError
@@ -33,7 +34,7 @@ class SkillFileNotFound(NotFoundError):
     """A skill has no file of this path; `similar` are paths like it."""
 
     def __init__(self, name: str, path: str, similar: Sequence[str]) -> None:
-        hint = did_you_mean(similar) or f"`skillpm load {sanitize(name, 80)}` lists its files"
+        hint = did_you_mean(similar) or f"`skillpm load {shell_word(name)}` lists its files"
         super().__init__(f"`{sanitize(name, 80)}` has no file `{sanitize(path, 200)}`", hint=hint, skills=[name])
         self.name = name
         self.path = path

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotTrusted, SkillpmError
 from skillpm.registry.card import Card
@@ -315,7 +316,7 @@ class SkillAccess:
             directory = self.registry.directory if name in visible.permissions.disabled else card.directory
         if directory is None:
             return ""
-        return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {sanitize(name, 80)}"
+        return f"skillpm enable{' -g' if directory == current_settings().skills_home else ''} {shell_word(name)}"
 
     def _refresh_visible_cards(self) -> Collection[Card]:
         """Return all visible skills as their files are now."""

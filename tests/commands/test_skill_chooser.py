@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 from collections.abc import Sequence
+from shlex import quote
 
 import pytest
 from commands.scene import CommandSandbox
@@ -147,10 +148,10 @@ def test_with_json_there_is_no_prompt(forge: CommandSandbox) -> None:
 def test_the_hint_is_a_spec_that_works(forge: CommandSandbox, words: list[str], hint: str) -> None:
     result = forge.run("install", *words)
 
-    assert result.stderr.splitlines()[-1] == f"  hint: select one with `{hint}`, or install all with `--all`"
+    assert result.stderr.splitlines()[-1] == f"  hint: select one with `{quote(hint)}`, or install all with `--all`"
     assert "secret" not in result.stderr
     assert forge.run("install", *words, "--list", check=True).stderr.splitlines()[-1] == (
-        f"2 skills; install one with `skillpm install {hint.removesuffix('docx')}NAME`"
+        f"2 skills; install one with `skillpm install {quote(hint.removesuffix('docx') + 'NAME')}`"
     )
     forge.run("install", hint, check=True)
     assert list(forge.read_json("skills.json")["skills"]) == ["docx"]

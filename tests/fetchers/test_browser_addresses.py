@@ -43,7 +43,7 @@ def test_url_of_a_folder_with_several_skills(project: Project, upstream: Reposit
     assert (many.code, many.stderr) == (
         1,
         f"error: `{page}/tree/main/tools` contains 2 skills: docx, pdf\n"
-        f"  hint: select one with `{page}#main@docx`, or install all with `--all`\n",
+        f"  hint: select one with `'{page}#main@docx'`, or install all with `--all`\n",
     )
     assert project.snapshot() == before
 

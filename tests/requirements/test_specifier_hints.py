@@ -43,11 +43,11 @@ from skillpm.requirements.specifier import parse_specifier
         ("git clone https://github.com/acme/skills.git", "pass only the URL: https://github.com/acme/skills.git"),
         (
             "acme/skills/skills/deploy@v1.0.0",
-            "use --version: skillpm install acme/skills/skills/deploy --version 'v1.0.0'",
+            "use --version: skillpm install acme/skills/skills/deploy --version v1.0.0",
         ),
         ("acme/skills/skills/deploy@^1", "use --version: skillpm install acme/skills/skills/deploy --version '^1'"),
         ("acme/skills/skills/deploy@main", "the ref follows `#`: 'acme/skills/skills/deploy#main'"),
-        ("acme/skills@v1.0.0", "use --version: skillpm install acme/skills@NAME --version 'v1.0.0'"),
+        ("acme/skills@v1.0.0", "use --version: skillpm install acme/skills@NAME --version v1.0.0"),
         ("gitlab:acme/skills@^1", "use --version: skillpm install gitlab:acme/skills@NAME --version '^1'"),
         ("acme/skills:skills/deploy", "for a folder of a repository: acme/skills/skills/deploy"),
         ("acme/skills:deploy", "for a skill of a repository: acme/skills@deploy"),

@@ -1,12 +1,11 @@
 """`skillpm load`."""
 
-from shlex import quote
-
 import click
 
 from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, loaded_to_json, mode_option, style_option, viewer_options
 from skillpm.core.names import is_only_spec
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
 from skillpm.serving.body_modes import Mode
@@ -42,8 +41,10 @@ def command(
         loaded = service.load(name, mode=mode, style=style, arguments=arguments or None)
     except NotFoundError as error:
         if is_only_spec(name):
-            spec = quote(sanitize(name))
-            error.hint = f"`skillpm use {spec}` prints it without installing it, `skillpm show {spec}` what it contains"
+            error.hint = (
+                f"`skillpm use {shell_word(name)}` prints it without installing it, "
+                f"`skillpm show {shell_word(name)}` what it contains"
+            )
         raise
     if loaded.taken_for:
         call.console.print_message(

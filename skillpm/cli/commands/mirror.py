@@ -4,6 +4,7 @@ import click
 
 from skillpm.cli.change_options import dry_run_option, lock_timeout_option, network_options
 from skillpm.cli.options import Invocation, output_options
+from skillpm.core.shell import shell_word
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mirror import MirroredSkill, MirrorRequest, MirrorResult, mirror_skills
@@ -29,7 +30,8 @@ def command(call: Invocation, arguments: tuple[str, ...]) -> None:
     *lockfiles, destination = arguments
     if not lockfiles:
         raise UsageError(
-            "expected lockfiles and then a destination", hint=f"e.g. skillpm mirror skills.lock {sanitize(destination)}"
+            "expected lockfiles and then a destination",
+            hint=f"e.g. skillpm mirror skills.lock {shell_word(destination)}",
         )
     request = MirrorRequest(lockfiles=tuple(lockfiles), destination=destination, dry_run=call.flags["dry_run"])
     result = mirror_skills(call.context, request)

@@ -1,11 +1,11 @@
 """`skillpm new`."""
 
 import os
-from shlex import quote
 
 import click
 
 from skillpm.cli.options import Invocation, output_options
+from skillpm.core.shell import shell_word
 from skillpm.operations.new import create_skill
 
 
@@ -40,6 +40,6 @@ def command(call: Invocation, name: str, folder: str, description: str) -> None:
     for file in created:
         call.console.print_line(f"wrote {file}")
     path = os.path.join(folder, name)
-    path = quote(path if path.startswith(("/", "./", "../")) else f"./{path}")
+    path = shell_word(path if path.startswith(("/", "./", "../")) else f"./{path}")
     call.console.print_message(f"next: `skillpm install {path} --link` installs it live while you edit it,")
     call.console.print_message("      `skillpm validate` checks it")

@@ -8,6 +8,7 @@ from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation
 from skillpm.cli.reports.review_output import files_to_json, finding_to_json, print_file_diffs
 from skillpm.core.digest import shorten_digest
+from skillpm.core.shell import shell_word
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.formats.trust.reviews import SAFE_TO_RUN, Review
@@ -99,7 +100,7 @@ def _untrusted_note(call: Invocation) -> str:
     folder = call.scope.base
     return (
         "the reviews of this project do not apply on this machine; if you trust everyone who can change them, run "
-        f"`skillpm config set audit.trust-project {folder}`"
+        f"`skillpm config set audit.trust-project {shell_word(folder)}`"
     )
 
 

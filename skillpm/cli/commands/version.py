@@ -5,6 +5,7 @@ import click
 from skillpm import __version__
 from skillpm.cli.change_options import dry_run_option
 from skillpm.cli.options import Invocation, output_options
+from skillpm.core.shell import shell_word
 from skillpm.errors import UsageError
 from skillpm.operations.version import change_version
 
@@ -26,7 +27,7 @@ def command(call: Invocation, skill: str, change: str) -> None:
         call.console.print_line(f"skillpm {__version__}")
         return
     if not change:
-        raise UsageError("missing the version", hint=f"e.g. skillpm version {skill} minor")
+        raise UsageError("missing the version", hint=f"e.g. skillpm version {shell_word(skill)} minor")
     dry_run = call.flags["dry_run"]
     result = change_version(call.context, skill, change, dry_run=dry_run)
     is_changed = result.before != result.after

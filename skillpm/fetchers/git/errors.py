@@ -3,6 +3,7 @@
 import re
 
 from skillpm.core.git_syntax import host_of, is_commit, is_short_commit
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError, NotFoundError, SkillpmError
 from skillpm.fetchers.git.error_table import (
@@ -41,7 +42,9 @@ class MissingRef(NotFoundError):
     def __init__(self, url: str, name: str, kind: str) -> None:
         self.name = name
         self.kinds = tuple(kind.split(" or "))
-        super().__init__(f"{url} has no {kind} `{sanitize(name)}`", hint=f"list what it has: git ls-remote {url}")
+        super().__init__(
+            f"{url} has no {kind} `{sanitize(name)}`", hint=f"list what it has: git ls-remote {shell_word(url)}"
+        )
 
 
 def classify(stderr: str) -> frozenset[ErrorKind]:
@@ -100,7 +103,7 @@ def missing_ref_error(name: str, url: str) -> SkillpmError:
             f"{url} has no {kind} `{text}`", hint="if it is an abbreviated commit hash, use all 40 digits"
         )
     if kind == "commit":
-        return NotFoundError(f"{url} has no commit `{text}`", hint=f"list what it has: git ls-remote {url}")
+        return NotFoundError(f"{url} has no commit `{text}`", hint=f"list what it has: git ls-remote {shell_word(url)}")
     return MissingRef(url, name.removeprefix("refs/heads/").removeprefix("refs/tags/"), kind)
 
 

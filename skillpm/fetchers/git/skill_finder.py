@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SKILL_FILES
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import closest_matches, list_some, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -86,7 +87,7 @@ def find_by_name(
         paths = ", ".join(sanitize(location.path) for location in exact[:8])
         raise ConflictError(
             f"{repository.url} has several skills named `{name}`: {paths}",
-            hint=f"choose one with --path, e.g. --path {exact[0].path}",
+            hint=f"choose one with --path, e.g. --path {shell_word(exact[0].path)}",
         )
     return min(exact, key=lambda location: (location.path.count("/"), location.path))
 

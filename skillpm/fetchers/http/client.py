@@ -19,6 +19,7 @@ import httpx
 import truststore
 
 from skillpm.core.git_syntax import host_of, is_insecure
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import FetchError, UsageError
@@ -209,7 +210,7 @@ class HttpClient:
             raise FetchError(
                 f"{sanitize(url)} uses plain HTTP, which can be tampered with in transit",
                 where=f"from {sanitize(from_url)}" if from_url else "",
-                hint=f"use https, or allow it with --allow-insecure-host {host_of(url)}",
+                hint=f"use https, or allow it with --allow-insecure-host {shell_word(host_of(url))}",
             )
         if failure and not self._backend.is_proxied(self._client, url):
             raise TransientError(f"cannot connect ({failure})")

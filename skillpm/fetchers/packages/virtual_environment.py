@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from skillpm.core.names import normalize_package_name, path_problem
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FileError, NotFoundError, RefusedError
@@ -40,7 +41,8 @@ class VirtualEnvironment:
         found = folders.get(name, [])
         if not found:
             suggestion = suggestion_hint(name, sorted(folders))
-            install = f"install it: `uv add {name}`, or `{sanitize(self.label)}/bin/pip install {name}`"
+            pip, word = shell_word(f"{self.label}/bin/pip"), shell_word(name)
+            install = f"install it: `uv add {shell_word(name)}`, or `{pip} install {word}`"
             raise NotFoundError(
                 f"the package {sanitize(name)} is not installed in {sanitize(self.label)}",
                 where=site,

@@ -14,6 +14,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
 from skillpm.core.decoder import parse_toml
+from skillpm.core.shell import shell_word
 from skillpm.errors import DocumentError
 
 
@@ -112,7 +113,7 @@ def _check_duplicate_rows(text: str, file: str, key: str, name: str, rows: Itera
     raise DocumentError(
         f"duplicate name `{name}` in {key}" + (f", lines {' and '.join(map(str, lines))}" * bool(lines)),
         where=f"{file}:{lines[1]}" if len(lines) > 1 else file,
-        hint=f"remove one of them by hand, or all with `skillpm config unset {key}.{name}`",
+        hint=f"remove one of them by hand, or all with `skillpm config unset {shell_word(f'{key}.{name}')}`",
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from skillpm.core.names import is_skill_name
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError, UsageError
 from skillpm.fetchers.destinations import Destinations
@@ -183,7 +184,8 @@ def read_index_token(config: ConfiguredIndex, settings: Settings, warn: Callable
     if token and not config.is_own:
         warn(
             f"{config.token_variable} is not sent to {sanitize(config.url)}: only the manifest declares the index "
-            f"{config.name}; if you trust it: skillpm config set indexes.{config.name}.url {sanitize(config.url)}"
+            f"{config.name}; if you trust it: "
+            f"skillpm config set {shell_word(f'indexes.{config.name}.url')} {shell_word(config.url)}"
         )
     if config.is_own and token and not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError(
@@ -205,5 +207,5 @@ def login_hint(config: ConfiguredIndex, token: str, netrc_hint: str) -> str:
     named = is_skill_name(config.name)  # an index that is not configured is named after its host
     name, variable = (config.name, config.token_variable) if named else ("NAME", "SKILLPM_INDEX_NAME_TOKEN")
     return (
-        f"{netrc_hint}; for a token: skillpm config set indexes.{name}.url {sanitize(config.url)}, and set {variable}"
+        f"{netrc_hint}; for a token: skillpm config set indexes.{name}.url {shell_word(config.url)}, and set {variable}"
     )

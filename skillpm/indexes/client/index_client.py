@@ -8,6 +8,7 @@ from typing import TypeVar
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY
 from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError
@@ -274,5 +275,6 @@ def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag:
     raise RefusedError(
         f"`{name}` is locked to {sanitize(url)}, which the index {index.config.name} does not list",
         where=f"skills.lock: skills.{name}.source.url",
-        hint=f"check who changed skills.lock; if the index moved its archives: skillpm update{scope_flag} {name}",
+        hint="check who changed skills.lock; if the index moved its archives: "
+        f"skillpm update{scope_flag} {shell_word(name)}",
     )

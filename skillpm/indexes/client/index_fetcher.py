@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.errors import NotFoundError
 from skillpm.events import Reporter
 from skillpm.fetchers.base import FetchedSkill
@@ -115,10 +116,10 @@ class IndexFetcher:
         configs = [] if client is None else [index.config for index in client.indexes_for(source)]
         searched = [f"{config.name} ({config.url})" for config in configs]
         if url := source.index_url or source.site:
-            hint = f"list its skills with `skillpm install {url} --list`"
+            hint = f"list its skills with `skillpm install {shell_word(url)} --list`"
             return NotFoundError(f"`{source.name}` was not found in the index {searched[0]}", hint=hint)
         names = self._suggest_names(configs, source.name)
-        search = f"search with `skillpm search {source.name}`"
+        search = f"search with `skillpm search {shell_word(source.name)}`"
         if source.index:
             hint = did_you_mean(names) or search
             return NotFoundError(f"`{source.name}` was not found in the index {searched[0]}", hint=hint)

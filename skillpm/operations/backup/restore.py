@@ -253,7 +253,7 @@ def _ownership_notes(scope: Scope, files: ProjectFiles, backup: Backup, receipt:
     name = SkillName(backup.name)
     if backup.origin or name in receipt.skills or name in files.manifest.skills or name in files.lockfile.skills:
         return ()
-    install, restore = scope.command("install", "SPEC --force"), scope.command("backup restore", name)
+    install, restore = scope.command("install", "SPEC", "--force"), scope.command("backup restore", name)
     note = (
         f"{name} is not in the manifest, so it is a local skill now and is never updated; to turn it into local "
         f"changes of its source, run `{install}`, then `{restore}`"

@@ -1,11 +1,10 @@
 """The check of the audit: findings that block or warn, exceptions to them, and the findings of other scanners."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from shlex import quote
 
 from skillpm.audit.finding import AuditFinding
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import list_some
-from skillpm.core.text import sanitize
 from skillpm.formats.pin import describe_pin
 from skillpm.formats.trust.audit_settings import AuditException, AuditScanner, names_rule
 from skillpm.formats.trust.sarif import ScannerFinding
@@ -90,8 +89,8 @@ def to_problem(skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
 
 
 def _install_hint(skill: IncomingSkill, rules: Sequence[str]) -> str:
-    look = f"`skillpm audit {quote(sanitize(describe_pin(skill.locked.pin), 400))}` shows what it contains"
-    options = " ".join(f"--allow {quote(rule)}" for rule in dict.fromkeys(rules))
+    look = f"`skillpm audit {shell_word(describe_pin(skill.locked.pin))}` shows what it contains"
+    options = " ".join(f"--allow {shell_word(rule)}" for rule in dict.fromkeys(rules))
     return f"{look}; to install it all the same, add `{options}`, or an exception for {skill.digest}"
 
 

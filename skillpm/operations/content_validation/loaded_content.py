@@ -1,8 +1,6 @@
 """Check the folder of a skill that is about to be loaded."""
 
-from shlex import quote
-
-from skillpm.core.text import sanitize
+from skillpm.core.shell import shell_word
 from skillpm.operations.content_validation.present import find_refused
 from skillpm.operations.content_validation.problems import refusal
 from skillpm.operations.context.acceptance import PresentSkill
@@ -19,7 +17,7 @@ def refuse_content(scope: Scope, settings: Settings, skill: PresentSkill) -> Non
     """
     problems = find_refused(scope, Context(settings=settings), [skill], ValidationOptions(), may_fetch=False)
     if reasons := problems.get(skill.name):
-        look = f"`skillpm audit {quote(sanitize(skill.folder, 400))}` shows what it contains"
+        look = f"`skillpm audit {shell_word(skill.folder)}` shows what it contains"
         hint = f"{look}; to load it all the same, make an exception for {reasons[0].digest} in config.toml"
         shown = [each.replace(hint=hint) if each.kind == "audit" else each for each in reasons]
         raise refusal(shown, outcome="it was not loaded")

@@ -1,5 +1,6 @@
 """`sync --reviewed`: every locked skill must have been reviewed, installed ones, too. Needs no content."""
 
+from skillpm.core.shell import shell_word
 from skillpm.formats.lockfile import Lockfile
 from skillpm.operations.content_validation.problems import Problem, refusal
 from skillpm.operations.context.runtime import Context
@@ -24,7 +25,8 @@ def require_reviews(scope: Scope, context: Context, lockfile: Lockfile) -> None:
             message, hint = "a live link has no content that could be reviewed", ""
         elif untrusted:
             message = f"it was reviewed by {untrusted[0].reviewer}, but reviews of this project do not apply here"
-            hint = f"to trust everyone who can change them: `skillpm config set audit.trust-project {scope.base}`"
+            trust = f"skillpm config set audit.trust-project {shell_word(scope.base)}"
+            hint = f"to trust everyone who can change them: `{trust}`"
         problems.append(Problem(skill=name, kind="review", rule="reviewed", message=message, hint=hint))
     if problems:
         raise refusal(problems)

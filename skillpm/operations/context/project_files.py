@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from shlex import quote
 from typing import TypeVar
 
 from skillpm.core.decoder import parse_json
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentChanged, NotFoundError, SkillpmError
@@ -301,7 +301,7 @@ def missing_project_message(settings: Settings) -> str:
     folder = os.path.dirname(settings.working_directory)
     while folder != os.path.dirname(folder):
         if folder not in searched and not is_home(settings, folder) and _has_manifest(folder):
-            option = f"`--project {quote(folder)}`"
+            option = f"`--project {shell_word(folder)}`"
             if is_in_repository(settings):
                 return f"no skills.json found here or above in this git repository ({option} uses the one outside it)"
             return f"no skills.json found here ({option} uses the one above, which is not searched for outside of git)"

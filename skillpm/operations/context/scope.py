@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from shlex import quote
 from typing import Literal
 
 from skillpm.core.decoder import parse_json
+from skillpm.core.shell import shell_word
 from skillpm.core.text import pluralize, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, UsageError
@@ -104,9 +104,11 @@ def find_scope(settings: Settings, *, user: bool = False, project: str = "") -> 
         refuse_home(settings, root)
         if not os.path.isfile(os.path.join(root, MANIFEST)):
             if count := locked_in(os.path.join(root, LOCKFILE)):
-                raise missing_manifest(os.path.join(root, MANIFEST), count, f"skillpm init {project}")
-            raise NotFoundError(f"{root} has no skills.json", hint=f"start a project with `skillpm init {project}`")
-        return project_scope(settings, root, flag=f" --project {quote(project)}")
+                raise missing_manifest(os.path.join(root, MANIFEST), count, f"skillpm init {shell_word(project)}")
+            raise NotFoundError(
+                f"{root} has no skills.json", hint=f"start a project with `skillpm init {shell_word(project)}`"
+            )
+        return project_scope(settings, root, flag=f" --project {shell_word(project)}")
     for folder in candidate_project_dirs(settings):
         path = os.path.join(folder, MANIFEST)
         text = read_text(path)
@@ -225,7 +227,7 @@ def member_scope(scope: Scope, settings: Settings, folder: str) -> Scope:
     """Return the scope of a member, for a command that works in the root of its workspace."""
     path = os.path.join(scope.root, folder)
     shown = os.path.relpath(path, settings.working_directory)
-    return project_scope(settings, path, flag=f" --project {quote(shown)}")
+    return project_scope(settings, path, flag=f" --project {shell_word(shown)}")
 
 
 def folder_scope(settings: Settings, folder: str) -> Scope:

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from skillpm.core.digest import content_hash
 from skillpm.core.json_text.bounded import load_json
+from skillpm.core.shell import shell_word
 from skillpm.errors import SkillpmError
 from skillpm.files import read_regular_file, write_document
 from skillpm.operations.context.scope import MANIFEST, Scope, project_scope, user_scope
@@ -67,12 +68,10 @@ def _read_roots(settings: Settings) -> Iterator[str]:
 
 def _open_project(settings: Settings, root: str) -> Scope | None:
     """Return a project that is still there and belongs to the user; its commands name it by its path."""
-    from shlex import quote  # noqa: PLC0415
-
     if not os.path.isfile(os.path.join(root, MANIFEST)):
         return None
     try:
-        scope = project_scope(settings, root, flag=f" --project {quote(root)}")
+        scope = project_scope(settings, root, flag=f" --project {shell_word(root)}")
     except SkillpmError:  # a link that leads elsewhere; the command in that project reports it
         return None
     return scope if _is_own(scope.layout.directory) else None

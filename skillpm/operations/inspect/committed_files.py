@@ -2,6 +2,7 @@
 
 import os
 
+from skillpm.core.shell import shell_word
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.git.errors import GitFailed
@@ -50,7 +51,9 @@ class CommittedFiles:
         except GitFailed as failed:
             shown = sanitize(revision, 80)
             raise NotFoundError(
-                f"unknown revision `{shown}`", where=self._folder, hint=f"check `git log {shown}`; {SHALLOW_HINT}"
+                f"unknown revision `{shown}`",
+                where=self._folder,
+                hint=f"check `git log {shell_word(revision, 80)}`; {SHALLOW_HINT}",
             ) from failed
 
     def find_merge_base(self, first: str, second: str) -> str:
@@ -77,7 +80,7 @@ class CommittedFiles:
             raise NotFoundError(
                 f"git cannot read {name} at {commit[:7]}: {sanitize(failed.stderr.removeprefix('fatal: '), 300)}",
                 where=self._folder,
-                hint=f"in a partial clone, fetch it first: `git show {commit[:7]}:./{name}`",
+                hint=f"in a partial clone, fetch it first: `git show {shell_word(f'{commit[:7]}:./{name}')}`",
             ) from failed
 
     def _run(self, *words: str) -> bytes:

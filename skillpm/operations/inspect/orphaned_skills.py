@@ -2,6 +2,7 @@
 
 import os
 
+from skillpm.core.shell import shell_word
 from skillpm.core.values import Value
 from skillpm.installer.layout import PROJECT_FOLDER
 from skillpm.installer.skill_file import is_skill_folder
@@ -25,6 +26,6 @@ def find_orphaned_skills(scope: Scope, settings: Settings) -> OrphanedSkills | N
         skills = [name for name in list_folders(directory) if is_skill_folder(os.path.join(directory, name))]
         if skills and os.path.realpath(directory) != os.path.realpath(scope.layout.directory):
             path = os.path.relpath(folder, settings.working_directory)
-            command = "skillpm init" if path == os.curdir else f"skillpm init {path}"
+            command = "skillpm init" if path == os.curdir else f"skillpm init {shell_word(path)}"
             return OrphanedSkills(count=len(skills), directory=directory, command=command)
     return None

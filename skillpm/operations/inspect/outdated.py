@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotFoundError
@@ -186,7 +187,7 @@ def _explain_command(name: SkillName, skill: LockedSkill, latest: str) -> str:
             spec = f"{name}@{latest}"
         case _:
             return ""
-    return f"`skillpm install {sanitize(spec)} --dry-run` explains what prevents it"
+    return f"`skillpm install {shell_word(spec)} --dry-run` explains what prevents it"
 
 
 def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]) -> list[OutdatedSkill]:

@@ -7,6 +7,7 @@ from typing import assert_never
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import has_credentials, is_commit
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
+from skillpm.core.shell import shell_word, shell_words
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.core.versions import RANGE_HINT, is_range
@@ -88,16 +89,16 @@ def describe_source(source: Source) -> str:
 
 
 def format_skill_spec(spec: str, source: Source, name: str) -> str:
-    """Return the SPEC of one skill of several that a SPEC contains; `source` is the source of any of them.
+    """Return the SPEC of one skill of several that a SPEC contains, for a shell; `source` is that of any of them.
 
     After the URL of a page on a forge, or if an option names the ref, appending `@skill` would mean something else.
     """
     if isinstance(source, IndexSource):
-        return f"{source.index_url}@{name}"
+        return shell_word(f"{source.index_url}@{name}")
     if isinstance(source, PackageSource):
-        return f"{source.kind}:{source.package}@{name}"
+        return shell_word(f"{source.kind}:{source.package}@{name}")
     if isinstance(source, OciSource):
-        return f"{spec} --skill {name}"
+        return shell_words([spec, "--skill", name])
     url, ref = (source.url, source.ref) if isinstance(source, GitSource) else ("", "")
     short = f"{spec}@{name}"
     try:
@@ -110,8 +111,8 @@ def format_skill_spec(spec: str, source: Source, name: str) -> str:
         and (parsed.source.url, parsed.source.ref, parsed.source.skill) == (url, ref, name)
         and not (parsed.page_path or has_credentials(spec))
     ):
-        return short
-    return f"{url}#{ref}@{name}" if ref else f"{url}@{name}"
+        return shell_word(short)
+    return shell_word(f"{url}#{ref}@{name}" if ref else f"{url}@{name}")
 
 
 def parse_with_flags(spec: str, request: InstallRequest) -> Specifier:

@@ -7,6 +7,7 @@ from typing import assert_never
 from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import FORGES, has_credentials, host_of
 from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, FetchError, ManySkillsError, NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.base import AvailableSkill
@@ -62,7 +63,7 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
             is_folder = isinstance(specifier.source, PathSource)
             raise UsageError(
                 f"`{sanitize(spec)}` is not a repository, a registry, a site or a package, so there is nothing to list",
-                hint=f"`skillpm install {sanitize(spec)} --all --dry-run` shows its skills" if is_folder else "",
+                hint=f"`skillpm install {shell_word(spec)} --all --dry-run` shows its skills" if is_folder else "",
             )
     return skills
 

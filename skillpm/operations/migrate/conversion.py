@@ -6,6 +6,7 @@ from functools import partial
 from shlex import quote
 
 from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError
@@ -203,7 +204,7 @@ def _frontmatter_warnings(result: MigrationResult) -> Iterator[str]:
     for message, where in places.items():
         more = f" and {len(where) - MAX_MISMATCHES} more" if len(where) > MAX_MISMATCHES else ""
         flags = "--fix --yaml" if message == TOML_PROBLEM else "--fix"
-        command = f"skillpm validate {flags} {quote(result.directory)}"
+        command = f"skillpm validate {flags} {shell_word(result.directory)}"
         yield f"{'; '.join(map(sanitize, where[:MAX_MISMATCHES]))}{more}: {message}; to repair: `{command}`"
 
 

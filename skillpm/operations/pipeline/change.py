@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from skillpm.agent_hosts.known_agents import agent_folder, is_present, load_agents
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import list_some
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.lockfile import Lockfile
@@ -364,7 +364,7 @@ def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) ->
         if select_member(files.whole_lockfile, folder, requirements).skills
         != select_member(lockfile, folder, requirements).skills
     ]
-    names, command = list_some(stale, MAX_AGENTS_NAMED), f"`skillpm -C {quote(scope.base)} sync`"
+    names, command = list_some(stale, MAX_AGENTS_NAMED), f"`skillpm -C {shell_word(scope.base)} sync`"
     return (f"skills.lock has changed for {names}, too; {command} installs it there",) if stale else ()
 
 

@@ -6,10 +6,10 @@ skill from elsewhere, a local skill, or one that is bundled with skillpm.
 
 import os
 from collections.abc import Collection, Sequence
-from shlex import quote
 
 from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SkillName, choose_install_name
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import (
@@ -50,7 +50,7 @@ def expand_includes(
     Raises `LockfileOutdated` in a member if they are not locked yet.
     """
     if files.member and (missing := find_missing_includes(files.locked_includes, files.lockfile)):
-        root = f"`skillpm -C {quote(scope.base)} lock`"
+        root = f"`skillpm -C {shell_word(scope.base)} lock`"
         raise LockfileOutdated(f"{'; '.join(missing)}", where=scope.root_manifest, hint=f"run {root} first")
     if files.member or not files.includes:
         return files

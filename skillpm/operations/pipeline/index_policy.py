@@ -6,9 +6,9 @@ index blocks only what needs it.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from shlex import quote
 
 from skillpm.core.names import SkillName
+from skillpm.core.shell import shell_word
 from skillpm.core.text import pluralize
 from skillpm.core.versions import is_newer
 from skillpm.errors import RefusedError
@@ -124,7 +124,7 @@ def unconfigured_index_hint(
 def _configure_index_hint(scope: Scope, index_name: str, url: str) -> str:
     """Return how to configure a trusted index: in `config.toml` in user scope, in the manifest of a project."""
     if scope.kind == "user":
-        return f"if you trust it: skillpm config set indexes.{index_name or 'NAME'}.url {quote(url)}"
+        return f"if you trust it: skillpm config set indexes.{index_name or 'NAME'}.url {shell_word(url)}"
     return f'if you trust it, add to skills.json: "indexes": [{{"name": "{index_name or "…"}", "url": "{url}"}}]'
 
 

@@ -1,7 +1,6 @@
 """Resolve an upgrade: what has the same content is kept, and a skill that has vanished upstream stops no other."""
 
 from collections.abc import Collection
-from shlex import join
 
 from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SkillName
@@ -121,8 +120,8 @@ def _describe_failure(scope: Scope, locked: Lockfile, error: SkillpmError) -> Fa
     folder = min(folders, key=lambda path: (path.count("/"), path))
     branch = pin.ref.removeprefix("refs/heads/")
     spec = abbreviate_url(pin.url) + (f"#{branch}" if branch != pin.ref else "")
-    command = scope.command("install", join([spec, "--path", folder, "--as", name, "--force"]))
+    command = scope.command("install", spec, "--path", folder, "--as", name, "--force")
     return failure.replace(
         message=f"{error.message}; the same content is in `{sanitize(folder, 200)}`",
-        hint=f"to follow it, run `{sanitize(command, 400)}`",
+        hint=f"to follow it, run `{command}`",
     )

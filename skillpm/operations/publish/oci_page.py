@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from shlex import quote
 from typing import cast
 
 from skillpm.core.exclude_newer import to_utc
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName, parse_skill_name
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, RefusedError, UsageError
@@ -63,7 +63,7 @@ def write_oci_page(context: Context, specs: Sequence[str], output: str, *, name:
                 raise ConflictError(f"`{skill}` is in {sanitize(listed[skill].spec)} and in {sanitize(spec)}")
             own = cast("OciSource", each.source)
             chosen = f" --skill {skill}" if own.skill else ""
-            listed[skill] = _ListedSkill(source=own, spec=f"{quote(spec)}{chosen}")
+            listed[skill] = _ListedSkill(source=own, spec=f"{shell_word(spec)}{chosen}")
     fetched = fetchers.pin({skill: listed[skill].source for skill in sorted(listed)})
     manifests = fetchers.read_manifests({skill: _pin_of(each) for skill, each in fetched.items()})
     check_skill_pages(folder, fetched)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from skillpm.cachedir import write_cache_file
 from skillpm.core.digest import content_hash, shorten_distinct_digests
 from skillpm.core.names import REVIEWS_FILE
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, OfflineError, RefusedError
@@ -90,7 +91,7 @@ def fetch_import(context: Context, imported: ReviewImport) -> str:
             url = sanitize(imported.url)
             raise RefusedError(
                 f"the reviews at {url} are not those that were imported: expected {expected}, got {got}",
-                hint=f"to import what is there now, run `skillpm review --import {url}`",
+                hint=f"to import what is there now, run `skillpm review --import {shell_word(imported.url)}`",
             )
         write_cache_file(path, data)
     return data.decode(errors="replace")

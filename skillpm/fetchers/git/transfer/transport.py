@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, host_of, is_insecure, server_of
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotTrusted
@@ -45,7 +46,7 @@ def build_network_environment(
     if (real == url or target.from_url) and is_insecure(real) and host_of(real) not in settings.insecure_hosts:
         raise FetchError(
             f"{sanitize(real)} uses plain HTTP, which can be tampered with in transit",
-            hint=f"use https, or allow it with --allow-insecure-host {host_of(real)}",
+            hint=f"use https, or allow it with --allow-insecure-host {shell_word(host_of(real))}",
         )
     scheme = _transport_name(real)
     if scheme not in SCHEMES:
