@@ -6,14 +6,20 @@ frontmatter may list the `skills` that the work needs.
 
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from skillpm.core.values import Value
 from skillpm.errors import FileError
 from skillpm.files import is_below, translate_os_errors
+from skillpm.installer.escaping_links import boundary_of
+from skillpm.installer.layout import PROJECT_FOLDER
 from skillpm.installer.skill_file import read_text_file
+from skillpm.serving.event_log import log_event
+from skillpm.settings import current_settings
 
 PROJECTS_FOLDER = "projects"
 ROLE_FILE = "ROLE.md"
+LOG_WARNING = partial(log_event, "warning")
 
 
 class Project(Value):
@@ -37,15 +43,17 @@ def ensure_projects_dir(directory: str) -> str:
 
 
 def load_projects(
-    directory: str, boundary: str = "", warn: Callable[[str], object] = lambda _: None
+    directory: str, boundary: str | None = None, warn: Callable[[str], object] = LOG_WARNING
 ) -> tuple[Project, ...]:
     """Return the projects of a directory, sorted by name; none if it has no folder `projects`.
 
-    `boundary` is the folder that no link may leave, empty if links may lead anywhere; `warn` is called for one that
-    does. A project that cannot be read as text is skipped, so that it does not hide the others. Raises `FileError` if
-    the folder cannot be listed.
+    `boundary` is the folder that no link may leave, empty if links may lead anywhere; by default the git repository of
+    the directory, or the project of an `.agent-skills`; none for the user's own skills directory, or without a
+    repository. `warn` is called for a link that leaves it. A project that cannot be read as text is skipped, so that it
+    does not hide the others. Raises `FileError` if the folder cannot be listed.
     """
     folder = os.path.join(directory, PROJECTS_FOLDER)
+    boundary = _find_boundary(directory) if boundary is None else boundary
     try:
         names = sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -65,6 +73,17 @@ def load_projects(
 def get_project_instructions(projects: Iterable[Project], name: str) -> str | None:
     """Return the instructions of the project with this name, or None."""
     return next((project.instructions for project in projects if project.name == name), None)
+
+
+def _find_boundary(directory: str) -> str:
+    """Return the folder that no link in a directory of projects may leave; empty if links may lead anywhere."""
+    settings = current_settings()
+    path = os.path.abspath(directory)
+    if path == settings.skills_home:
+        return ""
+    is_project = os.path.basename(path) == PROJECT_FOLDER
+    root = boundary_of(os.path.dirname(path) if is_project else path, settings.home)
+    return root if is_project or os.path.lexists(os.path.join(root, ".git")) else ""
 
 
 def _is_inside(folder: str, boundary: str) -> bool:

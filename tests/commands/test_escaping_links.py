@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -267,6 +269,22 @@ def test_a_clone_cannot_have_files_of_its_user_shown_as_a_project(
     assert refused in one_line(named.stderr)
     assert "error: no project named `k` hint: `skillpm projects` lists them" in one_line(named.stderr)
     assert "The secret" not in cloned.run("projects", "--json", *options).stdout
+    assert call_from_python(cloned, ".agent-skills") == f"mine: You help.\nshared: You share.\n{refused}\n"
+
+
+def call_from_python(scene: CommandSandbox, directory: str) -> str:
+    """Return the projects that `load_projects` finds, and the end of each warning in the log."""
+    script = """
+import logging, sys
+from skillpm import load_projects
+logging.basicConfig(format="%(message)s", stream=sys.stdout)
+for project in load_projects(sys.argv[1]):
+    print(f"{project.name}: {project.instructions}", flush=True)
+"""
+    words = [sys.executable, "-c", script, directory]
+    output = subprocess.run(words, cwd=scene.work, env=scene.environment(), check=True, capture_output=True, text=True)
+    lines = sorted(output.stdout.splitlines(keepends=True), key=lambda line: "it is a link" in line)
+    return "".join(line.partition(f"{directory}/")[2] or line for line in lines)
 
 
 def test_the_users_own_projects_may_be_links(scene: CommandSandbox) -> None:

@@ -9,7 +9,6 @@ from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
-from skillpm.installer.escaping_links import boundary_of
 from skillpm.serving.model_text import sanitize_text
 from skillpm.serving.projects import Project, load_projects
 
@@ -28,12 +27,10 @@ def command(call: Invocation, name: str | None, data_dir: str | None) -> None:
     """List projects (projects/NAME/ROLE.md in the skills directory), or print the instructions of one."""
     service = create_service(call)
     settings = call.context.settings
-    directory, boundary = call.scope.layout.directory, call.scope.layout.boundary
+    directory = call.scope.layout.directory
     if data_dir is not None:
         directory = os.path.join(settings.working_directory, data_dir.replace("~", settings.home, data_dir[:1] == "~"))
-        root = boundary_of(os.path.normpath(directory), settings.home)
-        boundary = root if os.path.lexists(os.path.join(root, ".git")) else ""
-    projects = load_projects(directory, boundary, call.console.warn)
+    projects = load_projects(directory, warn=call.console.warn)
     if name is not None:
         projects = (_find_project(name, projects),)
     rows = [
