@@ -242,7 +242,11 @@ def verify_samples(folder: Path) -> int:
             tree = FileTree(files=tuple(SourceEntry(path=path, data=each).as_file(path) for path, each in found))
             verifiers: dict[str, Callable[[], object]] = {
                 "sigstore": partial(
-                    verify_identity, tree, TrustRule(source="*", identity=identity, issuer=issuer), str(trusted_root)
+                    verify_identity,
+                    tree,
+                    content.get(SIGNATURE_FILE, b""),
+                    TrustRule(source="*", identity=identity, issuer=issuer),
+                    str(trusted_root),
                 ),
                 "certificate": partial(verify_skill, tree, read_certificates(ca.read_bytes(), "ca")),
                 "elliptic-key": partial(verify_skill, tree, read_public_key(key.read_bytes(), "key")),

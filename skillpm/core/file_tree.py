@@ -50,6 +50,10 @@ class FileTree(Value):
         """The path of its SKILL.md."""
         return find_skill_file({file.path for file in self.files}) or SKILL_FILE
 
+    def without(self, path: str) -> "FileTree":
+        """Return the other files."""
+        return FileTree(files=tuple(file for file in self.files if file.path != path))
+
     def read(self, path: str) -> bytes | None:
         """Return the bytes of one file, or None if there is none at this path."""
         return next((file.data for file in self.files if file.path == path), None)

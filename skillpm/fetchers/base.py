@@ -73,6 +73,9 @@ class IndexQueries(Protocol):
     def list_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL; None if it is not an index."""
 
+    def find_signatures(self, name: SkillName, pin: IndexPin) -> Sequence[bytes]:
+        """Return the signatures that an index publishes beside a version, none of them verified."""
+
 
 def too_large_error(name: str, what: str, setting: str) -> RefusedError:
     """Return the error for a skill over a limit, that of `SKILLPM_MAX_{setting}`."""

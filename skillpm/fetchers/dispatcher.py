@@ -98,6 +98,8 @@ class FetcherDispatcher:
         self.check_places: Callable[[Mapping[Any, Source | Pin]], None] = lambda _: None
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self.known_layers: dict[str, Digest] = {}
+        # What was found beside content, see `find_signatures`.
+        self.signatures: dict[Pin, tuple[bytes, ...]] = {}
         self.open_mirrors: Callable[[], Mirrors | None] = lambda: None
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
@@ -283,9 +285,19 @@ class FetcherDispatcher:
         """
         return cast("GitFetcher", self._fetcher("git")).verify_signature(pin, allowed_signers)
 
-    def read_signatures(self, pin: OciPin) -> Sequence[tuple[bytes, bytes]]:
+    def read_cosign_signatures(self, pin: OciPin) -> Sequence[tuple[bytes, bytes]]:
         """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified."""
-        return cast("OciFetcher", self._fetcher("oci")).read_signatures(pin)
+        return cast("OciFetcher", self._fetcher("oci")).read_cosign_signatures(pin)
+
+    def find_signatures(self, name: SkillName, pin: IndexPin | OciPin) -> Sequence[bytes]:
+        """Return the signatures that are published beside the content of a skill, none of them verified.
+
+        `name` is that in the index. Asked for once a command. Raises `OfflineError`.
+        """
+        if pin not in self.signatures:
+            fetcher = cast("IndexQueries | OciFetcher", self._fetcher(KINDS[type(pin)]))
+            self.signatures[pin] = tuple(fetcher.find_signatures(name, pin))  # type: ignore[arg-type]  # of its own kind
+        return self.signatures[pin]
 
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""

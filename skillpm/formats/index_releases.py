@@ -22,6 +22,17 @@ VERSIONS_SCHEMA = f"urn:skillpm:schema:skill-versions:{FORMAT}"
 TIMESTAMP = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 
 
+class PublishedSignature(Value):
+    """A signature that is published beside a version, whose archive never changes."""
+
+    # A path relative to the index.
+    url: str
+    # Of the file's bytes.
+    sha256: str
+    # In bytes.
+    size: int
+
+
 class Release(Value):
     """One version of a skill."""
 
@@ -41,6 +52,7 @@ class Release(Value):
     yanked: bool = False
     # Why it was yanked.
     reason: str = ""
+    signatures: tuple[PublishedSignature, ...] = ()
 
 
 class SkillReleases(Value):
@@ -108,13 +120,14 @@ def is_same_version(one: str, other: str) -> bool:
 
 def _read_release(node: JsonNode) -> Release:
     dependencies, published, yanked = node.get("dependencies"), node.get("published"), node.get("yanked")
+    signatures = node.get("signatures")
     if published is not None and not TIMESTAMP.fullmatch(published.text()):
         published.raise_expected("a timestamp in UTC like 2026-01-31T12:00:00Z")
     if yanked is not None and not isinstance(yanked.value, bool | str):
         yanked.raise_expected("true, false or the reason")
     return Release(
         version=read_version(node.require("version")),
-        url=_read_archive_url(node.require("url")),
+        url=_read_file_url(node.require("url")),
         digest=node.require("digest").digest(),
         sha256=node.require("sha256").content_hash(),
         size=node.require("size").number(),
@@ -125,6 +138,16 @@ def _read_release(node: JsonNode) -> Release:
         published=node.text_or("published"),
         yanked=yanked is not None and yanked.value is not False,
         reason=yanked.value if yanked is not None and isinstance(yanked.value, str) else "",
+        signatures=() if signatures is None else tuple(map(_read_signature, signatures.elements())),
+    )
+
+
+def _read_signature(node: JsonNode) -> PublishedSignature:
+    url = _read_file_url(node.require("url"))
+    return PublishedSignature(
+        url=node.require("url").raise_expected("a path inside the index") if "://" in url else url,
+        sha256=node.require("sha256").content_hash(),
+        size=node.require("size").number(),
     )
 
 
@@ -135,8 +158,8 @@ def _read_dependency_name(key: str, node: JsonNode) -> SkillName:
     return parse_skill_name(key, where=node.where)
 
 
-def _read_archive_url(node: JsonNode) -> str:
-    """Return the address of an archive: a web address, or a path inside the index."""
+def _read_file_url(node: JsonNode) -> str:
+    """Return the address of an archive or a signature: a web address, or a path inside the index."""
     text = node.text()
     if "://" in text:
         return normalize_web_url(text, error_type=DocumentError, where=node.where)
@@ -173,4 +196,8 @@ def _release_value(release: Release) -> dict[str, Any]:
         value["published"] = release.published
     if release.yanked:
         value["yanked"] = release.reason or True
+    if release.signatures:
+        value["signatures"] = [
+            {"url": each.url, "sha256": each.sha256, "size": each.size} for each in release.signatures
+        ]
     return value

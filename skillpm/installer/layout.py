@@ -43,6 +43,11 @@ class Layout(Value):
         return os.path.join(self.internal_dir, "receipt.json")
 
     @property
+    def signatures(self) -> str:
+        """Signatures that were published beside what is installed."""
+        return os.path.join(self.internal_dir, "signatures.json")
+
+    @property
     def journal(self) -> str:
         """The pending change; exists only while one is in progress or was interrupted."""
         return os.path.join(self.internal_dir, "journal.json")

@@ -21,7 +21,7 @@ from skillpm.trust.anchors import (
     verify_with_keys,
 )
 from skillpm.trust.bundle import Bundle, encode_signed, write_bundle
-from skillpm.trust.statement import PAYLOAD_TYPE, check_files, read_signature, write_statement
+from skillpm.trust.statement import BESIDE, PAYLOAD_TYPE, check_files, read_signature, write_statement
 
 
 class SigningKey:
@@ -64,15 +64,18 @@ def read_signing_key(pem: bytes, passphrase: bytes | None, where: str) -> Signin
     return SigningKey(key, certificates)
 
 
-def verify_skill(tree: FileTree, anchors: Anchors, at: datetime | None = None) -> Digest:
+def verify_skill(
+    tree: FileTree, anchors: Anchors, at: datetime | None = None, *, beside: bytes | None = None
+) -> Digest:
     """Return the fingerprint of the trusted signer of a skill, all of whose files must be the signed ones.
 
-    It is that of the public key, which a renewed certificate may keep. Raises `SignatureError`.
+    It is that of the public key, which a renewed certificate may keep. The signature is the one that the skill ships,
+    unless one that is published `beside` it is given. Raises `SignatureError`.
     """
-    signature = read_signature(tree)
-    if signature is None:
+    data = beside or tree.read(SIGNATURE_FILE)
+    if data is None:
         raise SignatureError(f"it is not signed: there is no {SIGNATURE_FILE}")
-    bundle, statement = signature
+    bundle, statement = read_signature(data, BESIDE if beside else SIGNATURE_FILE)
     check_files(tree, statement)
     if bundle.has_identity:
         raise SignatureError("it is signed with a sigstore identity")
@@ -93,5 +96,5 @@ def sign_skill(tree: FileTree, name: str, key: SigningKey) -> FileTree:
     )
     data = write_bundle(bundle)
     signature = TreeFile(path=SIGNATURE_FILE, data=data, content_hash=content_hash(data))
-    files = [*(file for file in tree.files if file.path != SIGNATURE_FILE), signature]
+    files = [*tree.without(SIGNATURE_FILE).files, signature]
     return FileTree(files=tuple(sorted(files, key=lambda file: file.path.encode())))

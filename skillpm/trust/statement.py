@@ -23,6 +23,8 @@ PREDICATE_TYPE = "https://model_signing/signature/v1.0"
 # leaves out the folders `.git` and `.github`, too, and others that a signer names, but these may contain anything.
 UNSIGNED_FILES = {".gitattributes", ".gitignore"}
 MAX_NAMED = 3
+# What messages call a signature that the skill does not ship.
+BESIDE = "a signature beside it"
 
 
 class Statement(Value):
@@ -33,16 +35,24 @@ class Statement(Value):
     ignored: tuple[str, ...] = ()
 
 
-def read_signature(tree: FileTree) -> tuple[Bundle, Statement] | None:
-    """Return the bundle that a skill ships, and its statement; None for an unsigned skill. Raises `SignatureError`."""
-    data = tree.read(SIGNATURE_FILE)
-    if data is None:
-        return None
-    bundle = read_bundle(data, SIGNATURE_FILE)
+def read_signature(data: bytes, where: str = SIGNATURE_FILE) -> tuple[Bundle, Statement]:
+    """Return the bundle of a signature, and its statement. Raises `SignatureError`, in which `where` names it."""
+    bundle = read_bundle(data, where)
     if bundle.payload_type != PAYLOAD_TYPE:
         got = sanitize(bundle.payload_type, 80)
-        raise SignatureError(f"{SIGNATURE_FILE} signs a payload of type {got}, not {PAYLOAD_TYPE}")
+        raise SignatureError(f"{where} signs a payload of type {got}, not {PAYLOAD_TYPE}")
     return bundle, read_statement(bundle.payload)
+
+
+def find_mismatch(tree: FileTree) -> str:
+    """Return how the files of a skill differ from those that the signature it ships names; empty if they do not."""
+    data = tree.read(SIGNATURE_FILE)
+    try:
+        if data is not None:
+            check_files(tree, read_signature(data)[1])
+    except SignatureError as error:
+        return error.message
+    return ""
 
 
 def read_statement(payload: bytes) -> Statement:

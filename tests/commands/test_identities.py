@@ -11,7 +11,7 @@ from commands.test_signatures import PDF, publish, sign
 from kit import Repository
 from kit.signing import Key
 
-from skillpm.operations.trust.identities import fingerprint_identity
+from skillpm.formats.trust.trust_rules import TrustRule
 
 IDENTITY, ISSUER = "ada@acme.example", "https://login.acme.example"
 TRUSTED_ROOT = next((Path(str(files("sigstore"))) / "_store").glob("*sigstore.dev/trusted_root.json"))
@@ -79,5 +79,8 @@ def test_a_trust_root_that_is_none_is_an_error(project: CommandSandbox, url: str
 
 
 def test_the_fingerprint_separates_issuer_and_identity() -> None:
-    assert fingerprint_identity("b", "a") != fingerprint_identity("a", "b")
-    assert fingerprint_identity('b","c', "a") != fingerprint_identity("c", 'a","b')
+    def fingerprint(identity: str, issuer: str) -> str:
+        return TrustRule(source="*", identity=identity, issuer=issuer).identity_fingerprint
+
+    assert fingerprint("b", "a") != fingerprint("a", "b")
+    assert fingerprint('b","c', "a") != fingerprint("c", 'a","b')

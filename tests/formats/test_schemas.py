@@ -269,6 +269,7 @@ VERSIONS: dict[str, Any] = {
             "requires": ["pdftotext"],
             "published": "2026-01-31T12:30:00Z",
             "yanked": False,
+            "signatures": [{"url": "archives/pdf-1.2.0.0123456789abcdef.oms.sig", "sha256": HASH, "size": 1_234}],
         },
         {
             "version": "1.0.0-beta.1",

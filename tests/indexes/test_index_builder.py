@@ -439,6 +439,7 @@ def test_a_dry_run_of_prune_removes_nothing(publisher: IndexPublisher) -> None:
         "versions": 1,
         "files": 0,
         "added": [],
+        "signed": [],
         "removed": ["archives/pdf-0.9.0.tar.gz", "archives/pdf-1.0.0.tar.gz"],
         "leftOut": [],
         "uninstallable": [],

@@ -50,6 +50,8 @@ class OciRegistry(GitServer):
         """Redirect to this server for blobs."""
         self.uploads_elsewhere: GitServer | None = None
         """Let uploads go to this server."""
+        self.lists_referrers = False
+        """Answer the list of referrers, as registries of the specification 1.1 do."""
         self.tags_per_page = 1_000
         self.endless_tags = False
         """Let each page of the list of tags have a next one."""
@@ -88,6 +90,8 @@ class OciRegistry(GitServer):
             return self.overrides[kind]
         if kind == "tags":
             return self._list_tags(repository, parse_qs(url.query))
+        if kind == "referrers":
+            return self._list_referrers(repository, reference, parse_qs(url.query).get("artifactType", []))
         if kind == "manifests":
             return self._manifest(method, repository, reference, headers, body)
         if kind == "uploads":
@@ -137,11 +141,27 @@ class OciRegistry(GitServer):
                 return refusal
             for key in (reference, digest_of(body)):
                 self.manifests[repository, key] = headers.get("Content-Type", ""), body
-            return Response(201, {"Docker-Content-Digest": digest_of(body)}, b"")
+            subject = json.loads(body).get("subject") if self.lists_referrers else None
+            listed = {"OCI-Subject": subject["digest"]} if subject else {}
+            return Response(201, {"Docker-Content-Digest": digest_of(body), **listed}, b"")
         if (repository, reference) not in self.manifests:
             return Response(404, {}, b'{"errors": [{"code": "MANIFEST_UNKNOWN"}]}')
         media_type, data = self.manifests[repository, reference]
         return Response(200, {"Content-Type": media_type, "Docker-Content-Digest": digest_of(data)}, data)
+
+    def _list_referrers(self, repository: str, digest: str, types: list[str]) -> Response:
+        if not self.lists_referrers:
+            return Response(404, {}, b"404 page not found")
+        entries = []
+        for (at, reference), (media_type, data) in self.manifests.items():
+            value = json.loads(data)
+            is_listed = at == repository and reference == digest_of(data) and value.get("artifactType") in types
+            if is_listed and value.get("subject", {}).get("digest") == digest:
+                described = {"mediaType": media_type, "digest": reference, "size": len(data)}
+                more = {key: value[key] for key in ("artifactType", "annotations") if key in value}
+                entries.append({**described, **more})
+        body = json.dumps({"schemaVersion": 2, "mediaType": _INDEX, "manifests": entries}).encode()
+        return Response(200, {"Content-Type": _INDEX}, body)
 
     def _find_missing(self, repository: str, document: Any) -> Response | None:
         """Refuse a manifest without its blobs, and an index without its manifests, as `distribution` does."""

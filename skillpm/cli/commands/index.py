@@ -231,6 +231,7 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
             "versions": result.version_count,
             "files": len(result.written),
             "added": list(result.added),
+            "signed": list(result.signed),
             "removed": list(result.removed),
             "leftOut": [{"name": item.name, "where": item.where, "why": item.reason} for item in result.left_out],
             "uninstallable": [
@@ -243,6 +244,8 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
         return
     for line in result.added:
         invocation.console.print_line(f"+ {line}")
+    for line in result.signed:
+        invocation.console.print_line(f"= {line}, published already; signature added")
     for path in result.removed:
         invocation.console.print_line(f"{'would remove' if dry_run else 'removed'} {path}")
     if dry_run:

@@ -77,12 +77,14 @@ def _to_json(pushed: Pushed) -> dict[str, object]:
         "ref": pushed.ref,
         "digest": pushed.digest,
         "isNew": pushed.is_new,
+        "isSigned": pushed.is_signed,
     }
 
 
 def _print(call: Invocation, pushed: list[Pushed], *, dry_run: bool) -> None:
     for each in pushed:
-        state = "" if each.is_new else ", already published"
+        added = "; signature added" if each.is_signed else ""
+        state = "" if each.is_new else f", already published{added}"
         call.console.print_line(f" {'+' if each.is_new else '='} {each.ref} ({each.digest[:19]}){state}")
     new = [each for each in pushed if each.is_new]
     sent = sum(each.bytes_sent for each in pushed)

@@ -4,7 +4,8 @@ import os
 
 import click
 
-from skillpm.cli.options import Invocation, scope_options
+from skillpm.cli.change_options import fetch_options
+from skillpm.cli.options import Invocation
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
@@ -17,7 +18,7 @@ Examples:
   skillpm verify          exit 1 if a file differs
   skillpm verify --json   for programs"""
 )
-@scope_options
+@fetch_options
 def command(call: Invocation) -> int:
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
     result = verify(call.scope, call.context)

@@ -1,8 +1,10 @@
 """Fetch skills from OCI registries. Their versions are the tags of a repository."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from skillpm.core.decoder import parse_json
 from skillpm.core.digest import Digest, parse_digest, shorten_distinct_digests
 from skillpm.core.exclude_newer import to_utc
 from skillpm.core.file_tree import FileTree
@@ -18,6 +20,7 @@ from skillpm.fetchers.archives.archive_reader import GZIP_MAGIC, read_archive
 from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.oci.referrers import read_signatures_beside
 from skillpm.fetchers.oci.registry import OciRegistries
 from skillpm.fetchers.parallel import run_parallel
 from skillpm.formats.lockfile import LockedSkill
@@ -141,7 +144,7 @@ class OciFetcher:
         repositories = {name: pin.repository for name, pin in pins.items()}
         return self._run(repositories, lambda name: self._require_manifest(pins[name].repository, pins[name].manifest))
 
-    def read_signatures(self, pin: OciPin) -> list[tuple[bytes, bytes]]:
+    def read_cosign_signatures(self, pin: OciPin) -> list[tuple[bytes, bytes]]:
         """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified.
 
         Raises `OfflineError`.
@@ -150,6 +153,15 @@ class OciFetcher:
         text = self.registries.find_manifest(pin.repository, tag)
         found = read_signatures(text.decode(errors="replace"), f"oci://{pin.repository}:{tag}") if text else ()
         return [(self.registries.fetch_blob(pin.repository, each.payload), each.signature) for each in found]
+
+    def find_signatures(self, name: SkillName, pin: OciPin) -> list[bytes]:  # noqa: ARG002  (as that of indexes)
+        """Return the signatures that are attached to a pin's manifest, none of them verified; offline, as last read."""
+        address = f"oci://{pin.repository}@{pin.manifest} (signatures)"
+        if self.settings.offline:
+            return [text.encode() for text in parse_json(self.registries.recall(address).decode(), address).texts()]
+        found = read_signatures_beside(self.registries, pin.repository, pin.manifest)
+        self.registries.keep(address, json.dumps([each.decode() for each in found]).encode())
+        return found
 
     def list_available_skills(self, source: OciSource) -> list[AvailableSkill]:
         """List the skill of a repository, or those of a collection."""

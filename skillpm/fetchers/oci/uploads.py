@@ -1,5 +1,8 @@
 """Push blobs and manifests to OCI registries (OCI distribution specification 1.1, "Push")."""
 
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
 from urllib.parse import quote
 
 from skillpm.core.file_tree import FileTree
@@ -9,8 +12,15 @@ from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.http.client import Request, Response
 from skillpm.fetchers.http.redirects import resolve_redirect
+from skillpm.fetchers.oci.referrers import (
+    EMPTY_CONFIG,
+    add_referrer,
+    build_signature_manifest,
+    read_signatures_beside,
+    referrers_tag,
+)
 from skillpm.fetchers.oci.registry import OciRegistries
-from skillpm.formats.oci.manifest import Descriptor
+from skillpm.formats.oci.manifest import OCI_INDEX, OCI_MANIFEST, Descriptor
 
 ACTIONS = "pull,push"
 MAX_RESPONSE = 1_000_000
@@ -37,9 +47,9 @@ class Uploader:
         except NotFoundError:
             return []
 
-    def read_skill_layer(self, repository: str, layer: Descriptor, name: str) -> FileTree:
-        """Return the files of a published skill. Raises `NotFoundError`, or `RefusedError` for what is not a skill."""
-        return self.read_archive(self._registries.fetch_blob(repository, layer), name)
+    def fetch_blob(self, repository: str, blob: Descriptor) -> bytes:
+        """Return the content of a blob. Raises `NotFoundError`, or `RefusedError` for other content."""
+        return self._registries.fetch_blob(repository, blob)
 
     def read_archive(self, data: bytes, name: str) -> FileTree:
         """Return the files in a layer. Raises `RefusedError` for what is not a skill."""
@@ -80,8 +90,25 @@ class Uploader:
             self._registries.http.send(url, upload, referrer=response.url)
         return True
 
-    def push_manifest(self, repository: str, reference: str, media_type: str, data: bytes) -> None:
-        """Push a manifest or an index under a tag or its digest."""
+    def attach_signature(self, repository: str, subject: Mapping[str, Any], data: bytes) -> int:
+        """Attach a signature to the manifest that `subject` describes, unless it is; return the bytes sent."""
+        digest = str(subject["digest"])
+        if data in read_signatures_beside(self._registries, repository, digest, ACTIONS):
+            return 0
+        sent = 0
+        for blob in (data, EMPTY_CONFIG):
+            sent += len(blob) if self.push_blob(repository, f"sha256:{sha256(blob).hexdigest()}", blob) else 0
+        manifest = build_signature_manifest(data, subject)
+        reference = f"sha256:{sha256(manifest).hexdigest()}"
+        if not self.push_manifest(repository, reference, OCI_MANIFEST, manifest):
+            tag = referrers_tag(digest)
+            index = add_referrer(self.find_manifest(repository, tag), manifest, f"oci://{repository}:{tag}")
+            self.push_manifest(repository, tag, OCI_INDEX, index)
+            sent += len(index)
+        return sent + len(manifest)
+
+    def push_manifest(self, repository: str, reference: str, media_type: str, data: bytes) -> bool:
+        """Push a manifest or an index under a tag or its digest; return whether the registry lists its subject."""
         request = Request(
             method="PUT",
             limit=MAX_RESPONSE,
@@ -89,7 +116,8 @@ class Uploader:
             headers={"Content-Type": media_type},
             accepted=frozenset([CREATED]),
         )
-        self._send(repository, f"manifests/{quote(reference, safe=':')}", request)
+        response = self._send(repository, f"manifests/{quote(reference, safe=':')}", request)
+        return "OCI-Subject" in response.headers
 
     def _send(self, repository: str, path: str, request: Request) -> Response:
         return self._registries.send(repository, path, request, ACTIONS)

@@ -124,10 +124,11 @@ def _read_index(node: JsonNode) -> SkillIndex:
 def _read_descriptors(node: JsonNode, limit: int) -> tuple[Descriptor, ...]:
     if isinstance(node.value, list) and len(node.value) > limit:
         node.raise_expected(f"at most {limit} entries")
-    return tuple(map(_read_descriptor, node.elements()))
+    return tuple(map(read_descriptor, node.elements()))
 
 
-def _read_descriptor(node: JsonNode) -> Descriptor:
+def read_descriptor(node: JsonNode) -> Descriptor:
+    """Parse how a document refers to a manifest or a blob. Raises `DocumentError`."""
     if (size := node.require("size")).number() < 0:
         size.raise_expected("a size in bytes")
     platform = node.get("platform")

@@ -13,7 +13,7 @@ from skillpm.formats.oci.manifest import OCI_MANIFEST, Descriptor
 
 PAYLOAD_TYPE = "application/vnd.dev.cosign.simplesigning.v1+json"
 SIGNATURE_KEY = "dev.cosignproject.cosign/signature"
-# Of one manifest; each costs a request.
+# Of one manifest, the newest ones, which are added at the end; each costs a request.
 MAX_SIGNATURES = 20
 MAX_PAYLOAD = 65_536
 
@@ -32,7 +32,7 @@ def signature_tag(digest: str) -> str:
 
 def read_signatures(text: str, where: str) -> tuple[PayloadSignature, ...]:
     """Return the signatures that a manifest lists; layers of other kinds are left out. Raises `DocumentError`."""
-    layers = list(parse_json(text, where).require("layers").elements())[:MAX_SIGNATURES]
+    layers = list(parse_json(text, where).require("layers").elements())[-MAX_SIGNATURES:]
     return tuple(found for layer in layers if (found := _read_signature(layer)) is not None)
 
 

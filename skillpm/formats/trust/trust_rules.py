@@ -1,6 +1,10 @@
 """`[[trust]]` of config.toml: the trusted signers of each source (docs/guides/signing.md)."""
 
+import json
+from hashlib import sha256
+
 from skillpm.core.decoder import JsonNode
+from skillpm.core.digest import Digest
 from skillpm.core.values import Value
 from skillpm.formats.trust.place_patterns import read_place_pattern
 
@@ -25,6 +29,14 @@ class TrustRule(Value):
     required: bool = False
     # File and key, for messages.
     where: str = ""
+
+    @property
+    def identity_fingerprint(self) -> Digest:
+        """What a lockfile records of the identity, since each of its signatures has a key of its own.
+
+        It is the SHA-256 of issuer and identity as a JSON array.
+        """
+        return Digest(f"sha256:{sha256(json.dumps([self.issuer, self.identity]).encode()).hexdigest()}")
 
 
 def read_trust(node: JsonNode | None) -> tuple[TrustRule, ...]:

@@ -17,7 +17,10 @@ from skillpm.formats.index_sources import is_local
 from skillpm.indexes.client.index import Index, IndexRelease
 from skillpm.requirements.declared_dependencies import dependency_mismatch
 from skillpm.requirements.source import IndexSource
+from skillpm.trust.bundle import MAX_BUNDLE_SIZE
 
+# Of one version; each costs a request.
+MAX_SIGNATURES = 20
 MakeMismatchError = Callable[[str], SkillpmError]
 
 
@@ -47,6 +50,20 @@ def read_artifact(
 ) -> tuple[str, FileTree]:
     """Return the SHA-256 of an artifact and its tree, like `fetch_artifact`."""
     return _check_sha256(content_hash(data), release, make_error), _read_tree(release, data, name, limits)
+
+
+def fetch_signatures(index: Index, release: IndexRelease) -> list[bytes]:
+    """Return the signatures that an index publishes beside a version, each checked by its checksum."""
+    signatures = []
+    for each in release.signatures[:MAX_SIGNATURES]:
+        url = release.resolve(each.url)
+        # As a document: it is cached, so that it is known offline.
+        text = index.access.read_document(url) if each.size <= MAX_BUNDLE_SIZE else None
+        data = (text or "").encode()
+        if content_hash(data) != each.sha256:
+            raise RefusedError(f"{sanitize(url)} is not what the index {index.config.name} says")
+        signatures.append(data)
+    return signatures
 
 
 def _fetch_folder(index: Index, release: IndexRelease, name: str, limits: Limits) -> FileTree:

@@ -13,7 +13,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, DocumentError, FetchError, RefusedError
 from skillpm.formats.index_catalog import CATALOG_SCHEMA, read_catalog
-from skillpm.formats.index_releases import Release, read_releases
+from skillpm.formats.index_releases import PublishedSignature, Release, read_releases
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.well_known import ALL_PATHS, Site, SiteSkill, read_site
 from skillpm.indexes.client.access import IndexAccess
@@ -42,6 +42,8 @@ class IndexRelease(Value):
     reason: str = ""
     # UTC, ISO 8601; empty if unknown.
     published: str = ""
+    # That are published beside it.
+    signatures: tuple[PublishedSignature, ...] = ()
     # `archive`, `skill-md` or `files`; empty for a locked release.
     kind: str = ""
     files: tuple[str, ...] = ()
@@ -180,6 +182,7 @@ class Index:
             yanked=release.yanked,
             reason=release.reason,
             published=release.published,
+            signatures=release.signatures,
             kind="archive",
         )
 

@@ -27,6 +27,7 @@ from skillpm.indexes.client.artifacts import (
     apply_release_version,
     check_declared_name,
     fetch_artifact,
+    fetch_signatures,
     release_mismatch_error,
 )
 from skillpm.indexes.client.index import Index, IndexRelease, ReleaseBudget
@@ -182,6 +183,12 @@ class IndexClient:
             return self.store.add(tree, variant_of(skill.pin))
 
         self._run_parallel({name: getattr(skill.pin, "index", "") for name, skill in locked.items()}, fetch_one)
+
+    def find_signatures(self, name: SkillName, pin: IndexPin) -> list[bytes]:
+        """Return the signatures that an index publishes beside a locked archive, none of them verified."""
+        index = self._find_index(name, pin)
+        releases = [release for release in index.list_releases(name) or () if release.sha256 == pin.sha256]
+        return [signature for release in releases for signature in fetch_signatures(index, release)]
 
     def _read_from_store(self, release: IndexRelease) -> tuple[str, FileTree] | None:
         """Return a release that is in the store already; None if it is missing or damaged."""

@@ -101,6 +101,11 @@ class IndexFetcher:
         client = self.open_client(allow_unconfigured=True)
         return None if client is None else client.index_at(url).list_skills()
 
+    def find_signatures(self, name: SkillName, pin: IndexPin) -> Sequence[bytes]:
+        """Return the signatures that an index publishes beside a version, none of them verified."""
+        client = self.open_client(allow_unconfigured="://" in pin.index)
+        return () if client is None else client.find_signatures(name, pin)
+
     def open_client(self, *, allow_unconfigured: bool = False) -> "IndexClient | None":
         """Return the client of the indexes; None if no index is configured, unless `allow_unconfigured`."""
         configs = () if self._client is not None else tuple(self._load_indexes())

@@ -53,7 +53,8 @@ class ReleaseBatch:
         built = self._writer.write_documents(releases, name, written, self.releases.added)
         for external, requirers in find_external_dependencies(releases).items():
             self._writer.warn(external_dependency_message(external, requirers))
-        return built.replace(uninstallable=tuple(find_uninstallable(releases)))
+        signed = tuple(sorted(self.releases.signed))
+        return built.replace(signed=signed, uninstallable=tuple(find_uninstallable(releases)))
 
     def find_uninstallable(self) -> list[UninstallableRelease]:
         """Return all versions, new and published ones, that could not be installed."""

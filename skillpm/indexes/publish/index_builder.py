@@ -56,6 +56,8 @@ class IndexBuildResult(Value):
     version_count: int
     # New versions, as `NAME VERSION`.
     added: tuple[str, ...] = ()
+    # Published versions that got a further signature, as `NAME VERSION`.
+    signed: tuple[str, ...] = ()
     # Paths.
     written: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -135,7 +137,7 @@ class IndexWriter:
     def prune(self, *, drop_yanked: bool = False, dry_run: bool = False) -> IndexBuildResult:
         """Remove archives that no version refers to, such as those of a killed build, and on request yanked versions.
 
-        Only files named like archives of an index are removed: signatures or a README next to them are the user's.
+        Only files named like archives of an index and their signatures are removed: a README is the user's.
         """
         kept = self.releases
         if drop_yanked:
@@ -155,7 +157,11 @@ class IndexWriter:
             path
             for skill in kept.values()
             for release in skill.versions
-            for path in (release.url, archive_path(skill.name, release.version))
+            for path in (
+                release.url,
+                archive_path(skill.name, release.version),
+                *(signature.url for signature in release.signatures),
+            )
         }
         removed = [*(f"skills/{name}.json" for name in empty), *find_leftovers(self.folder, referenced)]
         for path in removed:

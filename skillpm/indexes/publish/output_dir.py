@@ -5,10 +5,12 @@ or `index prune` delete, files elsewhere on the machine. Files that are not part
 """
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable
 
 from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import DocumentError, RefusedError
@@ -31,6 +33,7 @@ from skillpm.indexes.page.header import SKILL_FILE_START, read_header
 CATALOG_FILE = "index.json"
 PAGE_FILE = "catalog.html"
 START_FILE = "index.html"  # the same page, which web servers show for a folder
+SIGNATURE_PATH = lazy_pattern(r"(archives/.+)\.[0-9a-f]{16}\.oms\.sig", re.ASCII)
 FOLDERS = ("archives", "skills", ".well-known", ".well-known/agent-skills")
 
 
@@ -68,7 +71,8 @@ def find_leftovers(folder: str, referenced: Collection[str]) -> list[str]:
                 continue
             for name in names:
                 path = f"{inside}/{name}" if inside else name
-                is_leftover = (_is_archive(path) and path not in referenced) or _is_abandoned_temp_file(path)
+                is_stale = (_is_archive(path) or _is_signature(path)) and path not in referenced
+                is_leftover = is_stale or _is_abandoned_temp_file(path)
                 if is_leftover and stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode):
                     leftovers.append(path)
     return sorted(leftovers)
@@ -85,6 +89,12 @@ def _is_archive(path: str) -> bool:
     return any(is_skill_name(stem[:at]) and is_version(stem[at + 1 :]) for at in dashes)
 
 
+def _is_signature(path: str) -> bool:
+    """Return whether a path is that of a signature beside an archive: `archives/NAME-VERSION.CHECKSUM.oms.sig`."""
+    match = SIGNATURE_PATH.fullmatch(path)
+    return match is not None and _is_archive(f"{match[1]}.tar.gz")
+
+
 def _is_abandoned_temp_file(path: str) -> bool:
     """Return whether a path is a temporary file of a process that is no longer running."""
     match = TEMPORARY_NAME.fullmatch(path)
@@ -97,7 +107,8 @@ def _is_index_file(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     stem, _, suffix = name.rpartition(".")
     is_skill = folder == "skills" and suffix in {"json", "js"} and is_skill_name(stem)
-    return is_skill or path in {CATALOG_FILE, PAGE_FILE, START_FILE, WELL_KNOWN_PATH} or _is_archive(path)
+    is_document = is_skill or path in {CATALOG_FILE, PAGE_FILE, START_FILE, WELL_KNOWN_PATH}
+    return is_document or _is_archive(path) or _is_signature(path)
 
 
 def read_existing_catalog(folder: str) -> Catalog | None:

@@ -14,7 +14,7 @@ from skillpm.formats.index_catalog import read_catalog
 from skillpm.formats.index_releases import SkillReleases, read_releases
 from skillpm.indexes.client.index import Index
 from skillpm.indexes.publish.output_dir import CATALOG_FILE, check_output_dir, write_files
-from skillpm.indexes.publish.release_merge import archive_path
+from skillpm.indexes.publish.release_merge import archive_path, signature_path
 
 
 class CopiedIndex(Value):
@@ -78,3 +78,11 @@ def _read_archives(index: Index, releases: SkillReleases, document: str, limits:
             hint = "report it to the index maintainer; nothing was published"
             raise RefusedError(f"{what}: {path} does not have the published checksum", where=document, hint=hint)
         yield path, data
+        for signature in release.signatures:
+            if signature.url != signature_path(releases.name, release.version, signature.sha256):
+                raise RefusedError(f"{what}: unexpected path of a signature: {sanitize(signature.url)}", where=document)
+            data = index.access.read_archive(f"{index.config.url}{signature.url}", limits.download)
+            if content_hash(data) != signature.sha256:
+                hint = "report it to the index maintainer; nothing was published"
+                raise RefusedError(f"{what}: {signature.url} does not have the published checksum", hint=hint)
+            yield signature.url, data

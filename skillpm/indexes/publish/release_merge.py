@@ -5,16 +5,17 @@ from typing import Any
 
 from skillpm.core.digest import content_hash, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
-from skillpm.core.names import SkillName
+from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.formats.index_catalog import SkillSummary
-from skillpm.formats.index_releases import Release, SkillReleases, is_same_version, newest_first
+from skillpm.formats.index_releases import PublishedSignature, Release, SkillReleases, is_same_version, newest_first
 from skillpm.indexes.publish.tarball import pack_archive
 from skillpm.skillmd.skill import Skill, read_skill
 from skillpm.skillmd.validation import validate_skill
+from skillpm.trust.statement import find_mismatch
 
 DEFAULT_CATEGORY = "general"
 
@@ -65,6 +66,8 @@ class MergedReleases:
         read_archive: Callable[[SkillName, Release], FileTree],
     ) -> None:
         self.added: list[str] = []
+        # Published versions that got a further signature.
+        self.signed: list[str] = []
         self._releases = {name: list(skill.versions) for name, skill in existing.items()}
         self._store_archive = store_archive
         self._read_archive = read_archive
@@ -73,13 +76,13 @@ class MergedReleases:
         self._last_archive: tuple[FileTree | None, bytes] = (None, b"")
 
     def add(self, new_release: NewRelease) -> None:
-        """Add a release. One that is already published with the same content is ignored."""
+        """Add a release. One that is already published with the same content is ignored, but for its signature."""
         versions = self._releases.setdefault(new_release.name, [])
-        if new_release.is_from_history and versions and newest_first(versions)[0].digest == new_release.tree.digest:
+        if new_release.is_from_history and versions and self._is_published(new_release, newest_first(versions)[0]):
             return
         same = (release for release in versions if is_same_version(release.version, new_release.version))
         if existing := next(same, None):
-            if existing.digest != new_release.tree.digest:
+            if not self._is_published(new_release, existing):
                 self._conflicts.append((new_release, existing))
             return
         data, path = self._pack(new_release.tree), archive_path(new_release.name, new_release.version)
@@ -98,6 +101,30 @@ class MergedReleases:
         self._store_archive(path, data)
         self.added.append(f"{new_release.name} {new_release.version}")
         self._origins[new_release.name, new_release.version] = new_release.origin
+
+    def _is_published(self, new_release: NewRelease, existing: Release) -> bool:
+        """Return whether a published version has these files, whoever signed them; keep a new signature beside it."""
+        if existing.digest == new_release.tree.digest:
+            return True
+        if (new_release.name, existing.version) in self._origins:
+            return False
+        try:
+            published = self._read_archive(new_release.name, existing)
+        except SkillpmError:  # its archive is elsewhere or damaged
+            return False
+        signature = find_new_signature(published, new_release.tree)
+        if signature is None:
+            return False
+        checksum = content_hash(signature)
+        if signature and checksum not in {each.sha256 for each in existing.signatures}:
+            path = signature_path(new_release.name, existing.version, checksum)
+            added = PublishedSignature(url=path, sha256=checksum, size=len(signature))
+            versions = self._releases[new_release.name]
+            # The newest one first: readers take a limited number.
+            versions[versions.index(existing)] = existing.replace(signatures=(added, *existing.signatures))
+            self._store_archive(path, signature)
+            self.signed.append(f"{new_release.name} {existing.version}")
+        return True
 
     def discard(self, name: SkillName, version: str) -> None:
         """Leave out a version that was added."""
@@ -154,6 +181,18 @@ class MergedReleases:
         return self._last_archive[1]
 
 
+def find_new_signature(published: FileTree, new: FileTree) -> bytes | None:
+    """Return the signature of a skill that is published already; empty if it has none that is valid and new.
+
+    None if it is not what is published: another file differs than the signature.
+    """
+    if published.without(SIGNATURE_FILE).digest != new.without(SIGNATURE_FILE).digest:
+        return None
+    signature = new.read(SIGNATURE_FILE)
+    is_new = signature is not None and signature != published.read(SIGNATURE_FILE)
+    return signature if signature is not None and is_new and not find_mismatch(new) else b""
+
+
 def describe_changed_files(published: FileTree, new: FileTree) -> str:
     """Return the names of the files that differ; empty if none does."""
     before = {file.path: (file.data, file.executable) for file in published.files}
@@ -169,6 +208,11 @@ def describe_changed_files(published: FileTree, new: FileTree) -> str:
 def archive_path(name: str, version: str) -> str:
     """Return the path of an archive in an index."""
     return f"archives/{name}-{version}.tar.gz"
+
+
+def signature_path(name: str, version: str, checksum: str) -> str:
+    """Return the path of a signature beside an archive in an index; other content has another path."""
+    return f"archives/{name}-{version}.{checksum[:16]}.oms.sig"
 
 
 def build_summary(name: SkillName, version: str, tree: FileTree) -> SkillSummary:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from skillpm.core.digest import content_hash
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
 from skillpm.core.names import SkillName
@@ -10,7 +11,7 @@ from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetchers.metadata import read_dependencies
 from skillpm.formats.index_catalog import SkillSummary, read_catalog
-from skillpm.formats.index_releases import Release, SkillReleases, read_releases
+from skillpm.formats.index_releases import PublishedSignature, Release, SkillReleases, read_releases
 from skillpm.formats.well_known import WELL_KNOWN_PATH
 from skillpm.indexes.client.artifacts import fetch_artifact, read_artifact
 from skillpm.indexes.client.index import Index, IndexRelease
@@ -25,6 +26,7 @@ from skillpm.indexes.publish.release_merge import build_summary, find_errors, ve
 from skillpm.requirements.declared_dependencies import dependency_mismatch
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.trust.statement import check_files, read_signature
 
 
 class IndexProblem(Value):
@@ -125,6 +127,7 @@ def _check_release(
         return
     if len(data) != release.size:
         yield IndexProblem(where=where, message=f"the archive is {len(data)} bytes, the index says {release.size}")
+    yield from (problem for each in release.signatures for problem in _check_signature(index, where, each, tree))
     if tree.digest != release.digest:
         yield IndexProblem(where=where, message=f"the content digest is {tree.digest}, the index says {release.digest}")
     try:
@@ -143,6 +146,21 @@ def _check_release(
             yield IndexProblem(where=where, message=f"the catalog says that the latest version is {summary.latest}")
     elif release == releases.latest and build_summary(releases.name, release.version, tree) != summary:
         yield IndexProblem(where=where, message="its catalog entry does not match its SKILL.md")
+
+
+def _check_signature(index: Index, where: str, signature: PublishedSignature, tree: FileTree) -> Iterator[IndexProblem]:
+    """Check a signature beside a version: its checksum, and that it is over the files of the version."""
+    try:
+        text = index.access.read_document(index.access.resolve_url(f"{index.config.url}index.json", signature.url))
+        data = (text or "").encode()
+        if text is None:
+            yield IndexProblem(where=where, message=f"the signature {signature.url} is missing")
+        elif content_hash(data) != signature.sha256 or len(data) != signature.size:
+            yield IndexProblem(where=where, message=f"the signature {signature.url} is not what the index says")
+        else:
+            check_files(tree, read_signature(data, signature.url)[1])
+    except SkillpmError as error:
+        yield _to_problem(error, where)
 
 
 def _check_dependencies(name: SkillName, release: Release, tree: FileTree, skill: Skill) -> Iterator[IndexProblem]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import pluralize
-from skillpm.errors import SignatureError
+from skillpm.errors import OfflineError, SignatureError
 from skillpm.formats.trust.reviews import Review
 from skillpm.formats.trust.trust_rules import TrustRule
-from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest
+from skillpm.operations.content_validation.problems import IncomingSkill, Problem, ValidationRequest, find_beside
 from skillpm.operations.context.scope_policy import CHECK_HINT, load_current_policies
 from skillpm.operations.context.trust_settings import as_key_rule, load_anchors
 from skillpm.operations.review.review_state import needs_review
@@ -17,6 +19,9 @@ from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.trust.policy import Policies, PolicyCheck, SkillContent
 from skillpm.trust.reviews import count_reviews
+
+if TYPE_CHECKING:
+    from skillpm.trust.anchors import Anchors
 
 # Returns the reviews that apply, when a rule asks for them.
 LoadReviews = Callable[[], Iterable[Review]]
@@ -29,7 +34,8 @@ def find_forbidden(request: ValidationRequest) -> Iterator[Problem]:
     if policies is None:
         return
     for skill in request.incoming:
-        for check in check_skill(policies, skill, settings, lambda: request.reviews.trusted):
+        beside = partial(find_beside, request.scope, request.context, skill)
+        for check in check_skill(policies, skill, settings, lambda: request.reviews.trusted, beside):
             if check.problem:
                 yield Problem(
                     skill=skill.name,
@@ -42,7 +48,11 @@ def find_forbidden(request: ValidationRequest) -> Iterator[Problem]:
 
 
 def check_skill(
-    policies: Policies, skill: IncomingSkill, settings: Settings, load_reviews: LoadReviews
+    policies: Policies,
+    skill: IncomingSkill,
+    settings: Settings,
+    load_reviews: LoadReviews,
+    beside: Callable[[], Iterable[bytes]],
 ) -> Iterator[PolicyCheck]:
     """Yield what each rule of each policy says of a skill."""
     declared, content = describe_content(skill.tree)
@@ -55,10 +65,14 @@ def check_skill(
         problem = f"has {pluralize(found, 'review')} that apply here, and needs {required}" if found < required else ""
         yield PolicyCheck(rule="reviews", where=where, problem=problem)
     for rule in policies.find_signers(skill.locked.pin):
-        yield PolicyCheck(rule="signers", where=rule.where, problem=_find_signature_problem(rule, skill, settings))
+        yield PolicyCheck(
+            rule="signers", where=rule.where, problem=_find_signature_problem(rule, skill, settings, beside)
+        )
 
 
-def _find_signature_problem(rule: TrustRule, skill: IncomingSkill, settings: Settings) -> str:
+def _find_signature_problem(
+    rule: TrustRule, skill: IncomingSkill, settings: Settings, beside: Callable[[], Iterable[bytes]]
+) -> str:
     """Return why a skill does not have the signature that a policy requires. Each policy names its own roots."""
     try:
         anchors = load_anchors(settings, [as_key_rule(rule)])
@@ -66,10 +80,23 @@ def _find_signature_problem(rule: TrustRule, skill: IncomingSkill, settings: Set
 
         # Content that was locked while its certificate was valid stays valid.
         at = None if skill.locked.signer else datetime.fromtimestamp(settings.now, UTC)
-        verify_skill(skill.tree, anchors, at)
-    except SignatureError as error:
+        try:
+            verify_skill(skill.tree, anchors, at)
+        except SignatureError:
+            if not any(_is_signed(skill.tree, anchors, at, signature) for signature in beside()):
+                raise
+    except (SignatureError, OfflineError) as error:
         return f"is not signed as required: {error.message}{f' ({error.where})' if error.where else ''}"
     return ""
+
+
+def _is_signed(tree: FileTree, anchors: "Anchors", at: datetime | None, signature: bytes) -> bool:
+    from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (as above)
+
+    try:
+        return bool(verify_skill(tree, anchors, at, beside=signature))
+    except SignatureError:
+        return False
 
 
 def describe_content(tree: FileTree) -> tuple[str, SkillContent]:

@@ -1,6 +1,6 @@
 """What the checks of new content receive and return: skills, and the reasons not to trust them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,8 +19,10 @@ from skillpm.formats.pin import Pin
 from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.validation_options import ValidationOptions
 from skillpm.operations.review.review_files import ScopeReviews, load_reviews
+from skillpm.operations.trust.beside import find_signatures_beside
 from skillpm.store import StoreDamaged
 
 MAX_LISTED = 20
@@ -88,6 +90,12 @@ def read_old_content(scope: Scope, context: Context, name: SkillName, old: Locke
         tree = read_skill_folder(scope.layout.skill_path(name), name, context.settings.limits)
         return tree if tree.digest == old.digest else None
     return None
+
+
+def find_beside(scope: Scope, context: Context, skill: IncomingSkill) -> Iterator[bytes]:
+    """Yield the signatures that are published beside the content of a skill, see `find_signatures_beside`."""
+    fetchers = make_fetchers(scope, context)
+    return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, scope.layout)
 
 
 class ValidationRequest(Value):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from skillpm.core.digest import shorten_distinct_digests
@@ -178,10 +179,12 @@ def _verify_signature(
     entry, settings = locked[skill.name], fetchers.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
+    from skillpm.operations.trust.beside import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
     from skillpm.operations.trust.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
-    message, is_wrong = check_signature(settings, entry, tree, fetchers).compare(entry)
+    beside = partial(find_signatures_beside, fetchers, skill.name, entry, tree, view.layout)
+    message, is_wrong = check_signature(settings, entry, tree, fetchers, beside).compare(entry)
     if message and not is_wrong:
         fetchers.reporter.warn(f"{skill.name}: {message}")
     return skill.replace(state="signature", detail=message) if is_wrong else skill

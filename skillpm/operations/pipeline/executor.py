@@ -1,11 +1,14 @@
 """Execute a planned change: stage, commit, record. The one place where install, migrate and restore write skills."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.receipt import Receipt, write_receipt
+from skillpm.installer.kept_signatures import keep_signatures
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.merge_versions import remove_versions
 from skillpm.installer.staging import FsyncQueue, SkillContent, prepare_staging, stage_skill
@@ -41,6 +44,8 @@ class PlannedChange(Value):
     registry: BuildResult | None = None
     # Manifest and lockfile, by role, if they change.
     documents: Mapping[str, str] = EMPTY_MAPPING
+    # What was published beside new content, by digest; kept, so that it can be verified without its source.
+    signatures: Mapping[Digest, Sequence[bytes]] = EMPTY_MAPPING
 
 
 def execute(scope: Scope, context: Context, change: PlannedChange) -> None:
@@ -71,6 +76,9 @@ def execute(scope: Scope, context: Context, change: PlannedChange) -> None:
     )
     commit(target, moves, documents, context.reporter.warn)
     remove_versions(scope.layout, [*change.new_skills])
+    installed = {skill.digest for skill in change.receipt.skills.values() if skill.digest}
+    with suppress(OSError):  # they are fetched again
+        keep_signatures(scope.layout, change.signatures, installed, fsync=fsync)
     if change.registry is not None:
         change.registry.file_stats.update(file_stats)
         record_file_stats(scope, change.registry)

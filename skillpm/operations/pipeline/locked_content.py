@@ -57,8 +57,9 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
     _check_dependencies(scope, plan, contents, fetchers)
     _check_versions(scope, plan, contents)
+    incoming = _find_incoming(scope, context, plan, contents)
     try:
-        check_incoming(scope, context, _find_incoming(scope, context, plan, contents), plan.validation)
+        check_incoming(scope, context, incoming, plan.validation)
     except NotTrusted as error:
         if included := [name for name in error.skills if name in plan.files.included]:
             error.hint += (
@@ -95,6 +96,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
         receipt=receipt,
         registry=registry,
         documents=plan.documents,
+        signatures={skill.digest: fetchers.signatures.get(skill.locked.pin, ()) for skill in incoming},
     )
 
 

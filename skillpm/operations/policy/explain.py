@@ -1,6 +1,7 @@
 """Explain the policies in effect: each rule with its origin, and which skills break one."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from skillpm.core.file_tree import FileTree
@@ -14,11 +15,12 @@ from skillpm.formats.pin import summarize_pin
 from skillpm.formats.trust.policy import Policy
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.content_validation.policy_rules import check_skill
-from skillpm.operations.content_validation.problems import IncomingSkill
+from skillpm.operations.content_validation.problems import IncomingSkill, find_beside
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.operations.context.scope_fetchers import make_fetchers
 from skillpm.operations.context.scope_policy import load_scope_policies, read_copy, read_policies, require_current
 from skillpm.operations.install.request import InstallRequest
 from skillpm.operations.install.spec_requirements import parse_requests
@@ -126,7 +128,9 @@ def check_skills(scope: Scope, context: Context, names: Sequence[str]) -> list[C
 
 
 def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator[CheckedSkill]:
-    locked, receipt = read_project_files(scope, context).lockfile.skills, load_receipt(scope.layout).skills
+    files, receipt = read_project_files(scope, context), load_receipt(scope.layout).skills
+    locked = files.lockfile.skills
+    make_fetchers(scope, context).name_sources([*files.all_requirements.values(), *files.overrides.values()])
     for name in sorted({*locked, *receipt, *map(SkillName, list_folders(scope.layout.directory))}):
         installed = receipt.get(name)
         skill = locked.get(name)
@@ -147,7 +151,7 @@ def _check(
     if skill is not None and tree is not None:
         # The files on disk are checked, not what the lockfile says about them.
         incoming = IncomingSkill(name=name, locked=skill.replace(digest=tree.digest), tree=tree)
-        yield from check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted)
+        yield from _check_incoming(scope, context, policies, incoming)
     elif skill is not None:
         yield from policies.check_place(skill.pin)
         yield from policies.check_blocked([name], skill.digest or "")
@@ -171,6 +175,13 @@ def _read_installed(scope: Scope, context: Context, name: SkillName) -> FileTree
         return None
 
 
+def _check_incoming(
+    scope: Scope, context: Context, policies: Policies, incoming: IncomingSkill
+) -> Iterator[PolicyCheck]:
+    beside = partial(find_beside, scope, context, incoming)
+    return check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted, beside)
+
+
 def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -> CheckedSkill:
     """Fetch the skills of a SPEC, and check them."""
     try:
@@ -182,6 +193,6 @@ def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -
         checks = [PolicyCheck(rule=each["rule"], where=each["where"], problem=each["message"]) for each in problems]
         return CheckedSkill(name=spec, source=sanitize(spec), checks=tuple(checks))
     incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
-    passed = tuple(check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted))
+    passed = tuple(_check_incoming(scope, context, policies, incoming))
     trust = find_applied_rules(scope, context.settings, locked.pin)
     return CheckedSkill(name=requirement.name, source=summarize_pin(locked.pin), checks=passed, trust=trust)

@@ -1,7 +1,7 @@
 """`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillpm.core.decoder import dump_json, parse_json
 from skillpm.core.text import sanitize
@@ -35,6 +35,8 @@ class Pushed(Value):
     ref: str
     digest: str
     is_new: bool
+    # Whether a version that was there already got a further signature.
+    is_signed: bool = False
     bytes_sent: int = 0
 
 
@@ -92,11 +94,11 @@ def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> l
     pushed = []
     for each in plan.releases:
         sent = _push_release(context, plan.uploader, each) if each.new_tags and not dry_run else 0
-        if plan.key is not None and not dry_run:
-            sent += _push_signatures(plan.uploader, each, plan.key)
-        pushed += [
-            _describe(each, tag, is_new=tag in each.new_tags, sent=sent if tag == each.tag else 0) for tag in each.tags
-        ]
+        signed = 0 if dry_run else _push_signatures(plan.uploader, each.repository, each, plan.key)
+        for tag in each.tags:
+            first, is_new = tag == each.tag, tag in each.new_tags
+            described = _describe(each, tag, is_new=is_new, sent=sent + signed if first else 0)
+            pushed.append(described.replace(is_signed=bool(signed) and first and not is_new))
     if plan.collection is not None:
         pushed.append(_push_collection(plan, *plan.collection, dry_run=dry_run))
     return pushed
@@ -119,26 +121,42 @@ def _push_release(context: Context, uploader: Uploader, release: Release) -> int
     return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
 
 
-def _push_signatures(uploader: Uploader, release: Release, key: "SigningKey") -> int:
-    """Push a cosign signature of each manifest of a release beside those that it has; return the bytes sent."""
+def _push_signatures(uploader: Uploader, repository: str, release: Release, key: "SigningKey | None") -> int:
+    """Push the signatures of a release beside those that its manifests have; return the bytes sent.
+
+    One of cosign if there is a key, and that of its files if what is published has another one.
+    """
+    subjects, sent = _find_subjects(release), 0
+    for subject in subjects:
+        if key is not None:
+            sent += _push_cosign_signature(uploader, repository, subject["digest"], key)
+        if release.signature:
+            sent += uploader.attach_signature(repository, subject, release.signature)
+    return sent
+
+
+def _find_subjects(release: Release) -> list[Mapping[str, Any]]:
+    """Return the descriptors of the manifests of a release: of an image, those of its platforms and the index."""
+    top = release.artifact.top
+    entries = parse_json(top.data.decode(errors="replace"), release.repository).get("manifests")
+    return [*(() if entries is None else entries.value), top.descriptor()]
+
+
+def _push_cosign_signature(uploader: Uploader, repository: str, digest: str, key: "SigningKey") -> int:
     from skillpm.trust.cosign import sign_payload, write_payload  # noqa: PLC0415  (the extra `sign`)
 
-    repository, sent = release.repository, 0
-    for manifest in (*release.artifact.manifests, release.artifact.top):
-        payload = Blob(media_type=PAYLOAD_TYPE, data=write_payload(repository, manifest.digest))
-        config = Blob(media_type=IMAGE_CONFIG_TYPE, data=b"{}")
-        layer = signature_layer(payload.descriptor(), sign_payload(key, payload.data))
-        tag = signature_tag(manifest.digest)
-        existing = uploader.find_manifest(repository, tag)
-        layers = parse_json(existing.decode(errors="replace"), tag).require("layers").value if existing else []
-        if layer in layers:
-            continue
-        for blob in (payload, config):
-            sent += len(blob.data) if uploader.push_blob(repository, blob.digest, blob.data) else 0
-        data = dump_json(signature_manifest(config.descriptor(), [*layers, layer])).encode()
-        uploader.push_manifest(repository, tag, OCI_MANIFEST, data)
-        sent += len(data)
-    return sent
+    payload = Blob(media_type=PAYLOAD_TYPE, data=write_payload(repository, digest))
+    config = Blob(media_type=IMAGE_CONFIG_TYPE, data=b"{}")
+    layer = signature_layer(payload.descriptor(), sign_payload(key, payload.data))
+    tag = signature_tag(digest)
+    existing = uploader.find_manifest(repository, tag)
+    layers = parse_json(existing.decode(errors="replace"), tag).require("layers").value if existing else []
+    if layer in layers:
+        return 0
+    blobs = [blob for blob in (payload, config) if uploader.push_blob(repository, blob.digest, blob.data)]
+    data = dump_json(signature_manifest(config.descriptor(), [*layers, layer])).encode()
+    uploader.push_manifest(repository, tag, OCI_MANIFEST, data)
+    return len(data) + sum(len(blob.data) for blob in blobs)
 
 
 def _check_one_registry(releases: Sequence[Release], target: OciSource) -> None:
@@ -184,13 +202,18 @@ def _push_collection(plan: PushPlan, target: OciSource, top: Blob, is_new: bool,
             uploader.push_manifest(target.repository, manifest.digest, manifest.media_type, manifest.data)
         uploader.push_manifest(target.repository, target.ref, top.media_type, top.data)
         sent += len(top.data)
+    signed = 0
+    for each in () if dry_run else plan.releases:
+        if each.draft.is_current:
+            signed += _push_signatures(uploader, target.repository, each, plan.key)
     return Pushed(
         name=target.repository.rpartition("/")[2],
         version=tag_version(target.ref),
         ref=f"oci://{target.repository}:{target.ref}",
         digest=top.digest,
         is_new=is_new,
-        bytes_sent=sent,
+        is_signed=bool(signed) and not is_new,
+        bytes_sent=sent + signed,
     )
 
 

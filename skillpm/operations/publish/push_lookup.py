@@ -4,14 +4,14 @@ from hashlib import sha256
 
 from skillpm.core.decoder import parse_json
 from skillpm.core.digest import shorten_distinct_digests
-from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.text import sanitize
 from skillpm.core.versions import parse_version
 from skillpm.errors import ConflictError, DocumentError, NotFoundError, RefusedError
 from skillpm.fetchers.oci.uploads import Uploader
-from skillpm.formats.oci.manifest import SkillManifest, read_document
+from skillpm.formats.oci.manifest import Descriptor, SkillManifest, read_descriptor, read_document
 from skillpm.formats.oci.reference import tag_version
-from skillpm.indexes.publish.release_merge import describe_changed_files
+from skillpm.indexes.publish.oci_artifact import Blob
+from skillpm.indexes.publish.release_merge import describe_changed_files, find_new_signature
 from skillpm.operations.publish.push_releases import Release
 
 
@@ -24,17 +24,14 @@ def look_up(uploader: Uploader, release: Release) -> Release:
     published = uploader.find_manifest(release.repository, release.tag)
     if not published and release.draft.is_from_history and (newest := _find_newest_tag(uploader, release)):
         manifest = uploader.find_manifest(release.repository, newest)
-        if manifest and _has_same_layer(uploader, release, manifest):  # a change was taken back: no new version
-            top = release.artifact.top.replace(data=manifest)
-            release = release.replace(
-                draft=release.draft.replace(version=tag_version(newest)),
-                tags=(newest, *release.tags[1:]),
-                artifact=release.artifact.replace(top=top),
+        found = _adopt(uploader, release, manifest) if manifest else None
+        if found is not None:  # a change was taken back, or it was signed again: no new version
+            release = found.replace(
+                draft=found.draft.replace(version=tag_version(newest)), tags=(newest, *found.tags[1:])
             )
             published = manifest
-    elif published and _has_same_files(uploader, release, published):
-        top = release.artifact.top.replace(data=published)
-        release = release.replace(artifact=release.artifact.replace(top=top, manifests=()))
+    elif published and (found := _adopt(uploader, release, published)) is not None:
+        release = found
     name, new_tags = release.draft.name, []
     for tag in release.tags:
         current = published if tag == release.tag else uploader.find_manifest(release.repository, tag)
@@ -42,13 +39,9 @@ def look_up(uploader: Uploader, release: Release) -> Release:
             continue
         if current and tag_version(tag):
             difference = _describe_difference(uploader, release, current, f"oci://{release.repository}:{tag}")
-            is_unsigned = difference.startswith(f"{SIGNATURE_FILE} gone")
-            remedy = (
-                "sign it again with the same key (--sign), or raise the version" if is_unsigned else "raise the version"
-            )
             raise ConflictError(
                 f"`{name}` {tag} is published already, with other content: {difference}",
-                hint=f"a published version must not change: {remedy}; nothing was pushed",
+                hint="a published version must not change: raise the version; nothing was pushed",
                 skills=[name],
             )
         new_tags.append(tag)
@@ -62,29 +55,35 @@ def _find_newest_tag(uploader: Uploader, release: Release) -> str:
     return max(versions)[1] if versions else ""
 
 
-def _has_same_layer(uploader: Uploader, release: Release, published: bytes) -> bool:
-    try:
-        manifest, is_image = _read_published(uploader, release, published, f"oci://{release.repository}")
-    except DocumentError:  # something else than a skill
-        return False
-    is_same_kind = is_image == bool(release.artifact.manifests)
-    return is_same_kind and manifest is not None and manifest.layer.digest == release.artifact.layer.digest
-
-
-def _has_same_files(uploader: Uploader, release: Release, published: bytes) -> bool:
-    """Return whether the published manifest has the layer of a release and, unless it is an image, its config."""
-    address = f"oci://{release.repository}:{release.tag}"
-    digests = {blob.digest for blob in release.artifact.blobs}
+def _adopt(uploader: Uploader, release: Release, published: bytes) -> Release | None:
+    """Return a release as it is published, with its signature if that is new; None if it has other files."""
+    address, artifact = f"oci://{release.repository}:{release.tag}", release.artifact
     try:
         manifest, is_image = _read_published(uploader, release, published, address)
-        if manifest is None or is_image != bool(release.artifact.manifests):
-            return False
-        if is_image:
-            return manifest.layer.digest in digests
-        config = parse_json(published.decode(errors="replace"), address).require("config").require("digest").text()
-    except DocumentError:  # something else than a skill
-        return False
-    return {config, manifest.layer.digest} == digests
+        if manifest is None or is_image != bool(artifact.manifests):
+            return None
+        signature: bytes | None = b""
+        blobs = artifact.blobs if is_image else _published_blobs(uploader, release, published, manifest.layer)
+        if manifest.layer.digest != artifact.layer.digest:
+            layer = uploader.fetch_blob(release.repository, manifest.layer)
+            before, after = (uploader.read_archive(data, release.draft.name) for data in (layer, artifact.layer.data))
+            signature = find_new_signature(before, after)
+    except (DocumentError, NotFoundError, RefusedError):  # something else than a skill, or damaged
+        return None
+    if signature is None:
+        return None
+    artifact = artifact.replace(top=artifact.top.replace(data=published), blobs=blobs, manifests=())
+    return release.replace(artifact=artifact, signature=signature)
+
+
+def _published_blobs(uploader: Uploader, release: Release, published: bytes, layer: Descriptor) -> tuple[Blob, ...]:
+    """Return the config and the layer of a published manifest, which a collection needs, too."""
+    own = {blob.digest: blob for blob in release.artifact.blobs}
+    config = read_descriptor(parse_json(published.decode(errors="replace"), release.repository).require("config"))
+    return tuple(
+        own.get(each.digest) or Blob(media_type=each.media_type, data=uploader.fetch_blob(release.repository, each))
+        for each in (config, layer)
+    )
 
 
 def _read_published(
@@ -112,7 +111,8 @@ def _describe_difference(uploader: Uploader, release: Release, published: bytes,
         manifest, _ = _read_published(uploader, release, published, address)
         if manifest is None:
             return fallback
-        before = uploader.read_skill_layer(release.repository, manifest.layer, release.draft.name)
+        layer = uploader.fetch_blob(release.repository, manifest.layer)
+        before = uploader.read_archive(layer, release.draft.name)
     except (DocumentError, NotFoundError, RefusedError):  # something else than a skill, or damaged
         return fallback
     changes = describe_changed_files(before, uploader.read_archive(release.artifact.layer.data, release.draft.name))

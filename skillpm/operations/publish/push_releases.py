@@ -62,6 +62,8 @@ class Release(Value):
     annotations: Mapping[str, str]
     # Those that do not point at the artifact yet.
     new_tags: tuple[str, ...] = ()
+    # Of a version that is published already without it; attached to what is published.
+    signature: bytes = b""
 
     @property
     def tag(self) -> str:

@@ -11,7 +11,7 @@ from skillpm.files import OS_ERROR_REASONS
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.trust_settings import MAX_KEY_FILE, missing_library_error
 from skillpm.operations.publish.drafts import ReleaseDraft
-from skillpm.operations.trust.signers import find_mismatch
+from skillpm.trust.statement import find_mismatch
 
 if TYPE_CHECKING:
     from skillpm.trust.skill_signature import SigningKey

@@ -4,9 +4,6 @@ All of it is checked by the `sigstore` library, which the extra `[sigstore]` ins
 transparency logs, the time, and the entry in the log of signatures.
 """
 
-import json
-from hashlib import sha256
-
 from sigstore.errors import Error
 from sigstore.models import Bundle, InvalidBundle, TrustedRoot
 from sigstore.verify import Verifier
@@ -14,15 +11,14 @@ from sigstore.verify.policy import Identity
 
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
-from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.text import sanitize
 from skillpm.errors import SignatureError
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.trust.statement import PAYLOAD_TYPE, check_files, read_statement
 
 
-def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> Digest:
-    """Return the fingerprint of the identity that a rule trusts, if it signed a skill.
+def verify_identity(tree: FileTree, data: bytes, rule: TrustRule, trusted_root: str) -> Digest:
+    """Return the fingerprint of the identity that a rule trusts, if it signed a skill; `data` is the signature.
 
     `trusted_root` is the path of a `trusted_root.json`. Raises `SignatureError`.
     """
@@ -31,7 +27,7 @@ def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> Diges
     except (Error, ValueError, OSError) as error:
         raise SignatureError("not a trust root of sigstore (trusted_root.json)", where=trusted_root) from error
     try:
-        bundle = Bundle.from_json(tree.read(SIGNATURE_FILE) or b"")
+        bundle = Bundle.from_json(data)
         policy = Identity(identity=rule.identity, issuer=rule.issuer)
         payload_type, payload = Verifier(trusted_root=root).verify_dsse(bundle, policy)
     except (Error, InvalidBundle, ValueError) as error:
@@ -41,12 +37,4 @@ def verify_identity(tree: FileTree, rule: TrustRule, trusted_root: str) -> Diges
         raise SignatureError(f"it signs a payload of type {sanitize(payload_type, 80)}")
     # What sigstore has verified, not what was read before.
     check_files(tree, read_statement(payload))
-    return fingerprint_identity(rule.identity, rule.issuer)
-
-
-def fingerprint_identity(identity: str, issuer: str) -> Digest:
-    """Return what a lockfile records of an identity, since each of its signatures has a key of its own.
-
-    It is the SHA-256 of issuer and identity as a JSON array.
-    """
-    return Digest(f"sha256:{sha256(json.dumps([issuer, identity]).encode()).hexdigest()}")
+    return rule.identity_fingerprint

@@ -1,6 +1,6 @@
 """Verify the signer of a skill against config.toml, and record it in the lockfile."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from skillpm.core.digest import shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import Value
-from skillpm.errors import DocumentError, NotFoundError, OfflineError, RefusedError, SignatureError
+from skillpm.errors import DocumentError, NotFoundError, OfflineError, RefusedError, SignatureError, SkillpmError
 from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.verified_content import fetch_content
@@ -24,9 +24,10 @@ from skillpm.operations.context.trust_settings import (
     read_trust_rules,
     resolve_key_file,
 )
+from skillpm.operations.trust.beside import find_signatures_beside, has_signatures_beside
 from skillpm.settings import Settings
 from skillpm.store import StoreDamaged
-from skillpm.trust.statement import check_files, read_signature
+from skillpm.trust.statement import BESIDE, find_mismatch
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 class SignatureCheck(Value):
     """The result of verifying a skill: its signer, or why it has no trusted one."""
 
+    # The locked one, if it is among several.
     signer: str = ""
     problem: str = ""
     # Whether the skill has a signature, valid or not.
     is_signed: bool = False
+    # Whether `signer` may vouch for content that was locked with another signer, who is not trusted here.
+    replaces_locked: bool = False
     # The rules about its source; empty if it has no trusted signers.
     rules: tuple[TrustRule, ...] = ()
 
@@ -56,7 +60,8 @@ class SignatureCheck(Value):
     def compare(self, locked: LockedSkill) -> tuple[str, bool]:
         """Return what is wrong, if anything is, and whether that refuses the skill.
 
-        If the source has trusted signers here, the recorded signer must match.
+        If the source has trusted signers here, one of them must have signed what is locked: the recorded one, unless
+        it is not trusted any more, and another one has signed the same content since.
         """
         origin = f" (from {summarize_pin(locked.pin)})"
         if not self.rules:
@@ -65,88 +70,126 @@ class SignatureCheck(Value):
             return f"{self.problem}, but the lockfile names a signer, {shorten_digest(locked.signer)}{origin}", True
         if self.problem:
             return (self.problem + origin, self.is_required) if self.is_required or self.is_signed else ("", False)
-        if locked.signer and locked.signer != self.signer:
+        if locked.signer and locked.signer != self.signer and not self.replaces_locked:
             found, recorded = shorten_distinct_digests(self.signer, locked.signer)
             return f"it is signed by {found}, but the lockfile names {recorded} as its signer{origin}", True
         return "", False
 
 
 def check_signature(
-    settings: Settings, skill: LockedSkill, tree: FileTree, fetchers: FetcherDispatcher
+    settings: Settings,
+    skill: LockedSkill,
+    tree: FileTree,
+    fetchers: FetcherDispatcher,
+    find_beside: Callable[[], Iterable[bytes]],
 ) -> SignatureCheck:
-    """Check the signature of a skill. Raises `SignatureError` if a file that a rule names cannot be read.
+    """Check the signatures of a skill. Raises `SignatureError` if a file that a rule names cannot be read.
 
-    Without a rule for its source, only whether its files are those that were signed, by whomever.
+    `find_beside` returns those beside it, and is called only if the one that it ships does not suffice. Without a rule
+    for its source, only whether its files are those that were signed, by whomever.
     """
     groups = find_trust_groups(read_trust_rules(settings), skill.pin)
     if not groups:
         is_signed = tree.read(SIGNATURE_FILE) is not None
         return SignatureCheck(problem=find_mismatch(tree), is_signed=is_signed)
-    checks = [_check_group(settings, skill, tree, rules, fetchers) for rules in groups]
+    checks = [_check_group(settings, skill, tree, rules, fetchers, find_beside) for rules in groups]
     return next((check for check in checks if check.problem), checks[0])
 
 
 def _check_group(
-    settings: Settings, skill: LockedSkill, tree: FileTree, rules: tuple[TrustRule, ...], fetchers: FetcherDispatcher
+    settings: Settings,
+    skill: LockedSkill,
+    tree: FileTree,
+    rules: tuple[TrustRule, ...],
+    fetchers: FetcherDispatcher,
+    find_beside: Callable[[], Iterable[bytes]],
 ) -> SignatureCheck:
     is_signed = tree.read(SIGNATURE_FILE) is not None
-    problems = []
-    for verify in _find_methods(settings, skill, tree, rules, fetchers):
-        try:
-            signer = verify()
-        except (SignatureError, OfflineError) as error:
-            if error.where:  # a file of the user's
-                raise
-            problems.append(error.message)
+    anchors = load_anchors(settings, rules) if any(rule.root or rule.keys for rule in rules) else None
+    # Who trusts the locked signer here can tell whether it signed. If it did not, the lockfile claims what is not true.
+    replaces_locked = has_signatures_beside(skill.pin) and skill.signer not in _list_trusted(rules, anchors)
+    signers, problems = [], []
+    for outcome in _find_outcomes(settings, skill, tree, fetchers, (rules, anchors, find_beside)):
+        if isinstance(outcome, str):
+            signers.append(outcome)
+            if replaces_locked or skill.signer in {"", outcome}:
+                break
         else:
-            return SignatureCheck(signer=signer, is_signed=True, rules=rules)
-    return SignatureCheck(problem="; ".join(dict.fromkeys(problems)), is_signed=is_signed, rules=rules)
+            problems.append(outcome.message)
+            is_signed = is_signed or isinstance(outcome, _InvalidBeside)
+    if not signers:
+        problem = "; ".join(dict.fromkeys(problems))
+        return SignatureCheck(problem=problem, is_signed=is_signed, rules=rules)
+    signer = skill.signer if skill.signer in signers else signers[0]
+    return SignatureCheck(signer=signer, is_signed=True, replaces_locked=replaces_locked, rules=rules)
 
 
-def find_mismatch(tree: FileTree) -> str:
-    """Return how the files of a skill differ from those that its signature names; empty if they do not."""
-    try:
-        if (signature := read_signature(tree)) is not None:
-            check_files(tree, signature[1])
-    except SignatureError as error:
-        return error.message
-    return ""
+def _list_trusted(rules: Sequence[TrustRule], anchors: "Anchors | None") -> set[str]:
+    """Return the fingerprints of trusted keys and identities; those that a root vouches for cannot be listed."""
+    trusted: set[str] = {rule.identity_fingerprint for rule in rules if rule.identity}
+    if anchors is None:
+        return trusted
+    from skillpm.trust.anchors import fingerprint  # noqa: PLC0415  (the extra `sign`)
+
+    return trusted | {fingerprint(key) for key in anchors.keys}
 
 
-Verify = Callable[[], str]
+class _InvalidBeside(SignatureError):
+    """A signature that is published beside a skill is not one of a trusted signer over its files."""
 
 
-def _find_methods(
-    settings: Settings, skill: LockedSkill, tree: FileTree, rules: Sequence[TrustRule], fetchers: FetcherDispatcher
-) -> Iterator[Verify]:
-    """Yield the ways to verify a skill that the rules allow; each returns the fingerprint of a signer."""
+# The fingerprint of a signer, or why a signature does not count.
+Outcome = str | SkillpmError
+# Verifies a signature: None for the one that the skill ships.
+VerifyBundle = Callable[[bytes | None], str]
+
+
+def _find_outcomes(
+    settings: Settings,
+    skill: LockedSkill,
+    tree: FileTree,
+    fetchers: FetcherDispatcher,
+    trust: "tuple[Sequence[TrustRule], Anchors | None, Callable[[], Iterable[bytes]]]",
+) -> Iterator[Outcome]:
+    """Yield the outcome of each way to verify a skill that the rules allow, those that contact a server last."""
+    (rules, anchors, find_beside), pin = trust, skill.pin
     files = [resolve_key_file(settings, rule.allowed_signers) for rule in rules if rule.allowed_signers]
     for rule, file in ((rule, file) for rule in rules for file in files):
         check_key_file(file, rule)
-    if any(rule.root or rule.keys for rule in rules):
-        anchors = load_anchors(settings, rules)
-
-        def verify_files() -> str:
-            from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
-
-            # Content that was locked while its certificate was valid stays valid.
-            at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
-            return verify_skill(tree, anchors, at)
-
-        yield verify_files
-        if isinstance(skill.pin, OciPin) and anchors.keys:
-            yield partial(_verify_manifest, skill.pin, anchors, fetchers)
-    for rule in rules:
-        if rule.identity:
-            yield partial(_verify_identity, settings, rule, tree)
-    pin = skill.pin
+    bundles: list[VerifyBundle] = []
+    if anchors is not None:
+        bundles.append(partial(_verify_bundle, settings, skill, tree, anchors))
+    bundles += [partial(_verify_identity, settings, rule, tree) for rule in rules if rule.identity]
+    yield from (_attempt(partial(verify, None)) for verify in bundles)
     if files and isinstance(pin, GitPin):
-        yield partial(fetchers.verify_git_signature, pin, files)
-    if files and not isinstance(pin, GitPin) and not any(rule.root or rule.keys or rule.identity for rule in rules):
-        yield _refuse_other_source
+        yield _attempt(partial(fetchers.verify_git_signature, pin, files))
+    if files and not isinstance(pin, GitPin) and not bundles:
+        yield SignatureError("only skills of git repositories have signatures that `allowed-signers` verifies")
+    yield from _verify_beside(bundles, find_beside)
+    if isinstance(pin, OciPin) and anchors is not None and anchors.keys:
+        yield from _verify_manifest(pin, anchors, fetchers)
 
 
-def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> str:
+def _attempt(verify: Callable[[], str]) -> Outcome:
+    try:
+        return verify()
+    except (SignatureError, OfflineError) as error:
+        if error.where:  # a file of the user's
+            raise
+        return error
+
+
+def _verify_bundle(
+    settings: Settings, skill: LockedSkill, tree: FileTree, anchors: "Anchors", beside: bytes | None
+) -> str:
+    from skillpm.trust.skill_signature import verify_skill  # noqa: PLC0415  (the extra `sign`)
+
+    # Content that was locked while its certificate was valid stays valid.
+    at = None if skill.signer else datetime.fromtimestamp(settings.now, UTC)
+    return verify_skill(tree, anchors, at, beside=beside)
+
+
+def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree, beside: bytes | None) -> str:
     file = resolve_key_file(settings, rule.trusted_root)
     check_key_file(file, rule)
     try:
@@ -154,30 +197,44 @@ def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree) -> str
     except ImportError as error:
         hint = "pip install 'agent-skillpm[sigstore]'"
         raise SignatureError("`identity` needs the extra `sigstore`", where=rule.where, hint=hint) from error
-    if tree.read(SIGNATURE_FILE) is None:
+    data = beside or tree.read(SIGNATURE_FILE)
+    if data is None:
         raise SignatureError(f"it is not signed: there is no {SIGNATURE_FILE}")
-    return verify_identity(tree, rule, file)
+    return verify_identity(tree, data, rule, file)
 
 
-def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> str:
-    """Verify the cosign signatures of a manifest; that of one trusted key suffices."""
+def _verify_beside(verifiers: Sequence[VerifyBundle], find_beside: Callable[[], Iterable[bytes]]) -> Iterator[Outcome]:
+    try:
+        for bundle in find_beside() if verifiers else ():
+            for outcome in (_attempt(partial(verify, bundle)) for verify in verifiers):
+                yield outcome if isinstance(outcome, str) else _InvalidBeside(f"{BESIDE}: {outcome.message}")
+    except (SignatureError, OfflineError) as error:  # they cannot be read
+        if error.where:
+            raise
+        yield error
+
+
+def _verify_manifest(pin: OciPin, anchors: "Anchors", fetchers: FetcherDispatcher) -> Iterator[Outcome]:
+    """Verify the cosign signatures of a manifest; of those that do not count, only the last one is reported."""
     from skillpm.trust.cosign import verify_payload  # noqa: PLC0415  (the extra `sign`)
 
-    problem = SignatureError("its manifest has no cosign signature")
+    problem: SkillpmError | None = SignatureError("its manifest has no cosign signature")
     try:
-        signatures = fetchers.read_signatures(pin)
+        signatures = fetchers.read_cosign_signatures(pin)
+    except OfflineError as error:
+        signatures, problem = (), error
     except (DocumentError, RefusedError, NotFoundError) as error:
-        raise SignatureError(f"the cosign signature of its manifest is damaged: {error.message}") from error
+        message = f"the cosign signature of its manifest is damaged: {error.message}"
+        signatures, problem = (), SignatureError(message)
     for payload, signature in signatures:
-        try:
-            return verify_payload(anchors, payload, signature, pin.manifest)
-        except SignatureError as error:
-            problem = error
-    raise problem
-
-
-def _refuse_other_source() -> str:
-    raise SignatureError("only skills of git repositories have signatures that `allowed-signers` verifies")
+        outcome = _attempt(partial(verify_payload, anchors, payload, signature, pin.manifest))
+        if isinstance(outcome, str):
+            problem = None
+            yield outcome
+        elif problem is not None:
+            problem = outcome
+    if problem is not None:
+        yield problem
 
 
 def is_signature_required(settings: Settings, skill: LockedSkill) -> bool:
@@ -202,7 +259,9 @@ def record_signers(before: Lockfile, after: Lockfile, fetchers: FetcherDispatche
             must_fetch = not is_same or any(rule.required for matching in groups for rule in matching)
             tree = _read_content(name, skill, fetchers, must_fetch=must_fetch)
             if tree is not None:
-                skills[name] = skill.replace(signer=check_signature(fetchers.settings, skill, tree, fetchers).signer)
+                beside = partial(find_signatures_beside, fetchers, name, skill, tree)
+                check = check_signature(fetchers.settings, skill, tree, fetchers, beside)
+                skills[name] = skill.replace(signer=check.signer)
     return after.replace(skills=skills)
 
 
