@@ -11,12 +11,12 @@ from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.context.scope_permissions import unreachable_rule_messages
 from skillpm.operations.serve import Viewer, make_service
+from skillpm.serving.approval import Ask
 from skillpm.serving.body_modes import MODES
 from skillpm.serving.event_log import LOGGER_NAME
 from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_access import Ask
 
 style_option = click.option(
     "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."

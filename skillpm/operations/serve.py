@@ -29,11 +29,11 @@ from skillpm.operations.context.scope_policy import (
 from skillpm.operations.context.scope_settings import user_config_path
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.layered_registry import LayeredRegistry
+from skillpm.serving.approval import Ask
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_access import Ask
 from skillpm.settings import Settings, current_settings
 
 

@@ -31,9 +31,9 @@ from skillpm.registry.entry import build_entry
 from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.source import PathSource
 from skillpm.serving.access_errors import SkillForbidden
+from skillpm.serving.approval import Ask
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.results import Loaded
-from skillpm.serving.skill_access import Ask
 from skillpm.store import Proofs
 
 

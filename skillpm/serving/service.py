@@ -31,7 +31,8 @@ class SkillService(SkillAccess):
         rules       permissions; by default everything is allowed
         disabled    names of skills that are switched off
         style       whose wording the answers have: `default`, or an agent host such as `opencode`
-        ask         called with a skill's name to ask a person for approval; without it, approval is refused
+        ask         called with a skill's name to ask a person, who approves by `True` alone; without it, approval is
+                    refused. `AsyncSkillService` awaits a coroutine function; this class refuses one (`UsageError`)
         environ     the variables and the PATH in which requirements are checked; by default the process's own
         max_length  the length, in characters, at which a loaded text is cut; by default that of the permissions, else
                     50,000
@@ -128,7 +129,7 @@ class SkillService(SkillAccess):
         """Answer a call of the tool `skill`. `arguments` is an object or its JSON text, as the model API has it.
 
         Never raises for a mistake of the caller or a defective skill: the result is then not `ok` and explains the
-        problem.
+        problem. Raises `UsageError` for an `ask` that it cannot await.
         """
         return answer_call(self, arguments, self.render_list)
 

@@ -22,6 +22,7 @@ from skillpm.serving.access_errors import (
     SkillForbidden,
     SkillNotFound,
 )
+from skillpm.serving.approval import Ask, is_approved
 from skillpm.serving.availability import Environment
 from skillpm.serving.body_modes import MAX_LENGTH, Mode, check_mode
 from skillpm.serving.event_log import log_event
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
 # Claude Code replaces it by the absolute path of the skill's folder.
 SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
-Ask = Callable[[str], bool]
 
 
 class SkillAccess:
@@ -268,7 +268,7 @@ class SkillAccess:
     def require_approval(self, name: str) -> None:
         """Raise `ConfirmationRequired` if a rule requires a person's approval for a skill and it is not given."""
         decision = self.rules.decide(name)
-        if decision.action == "ask" and (self._ask is None or not self._ask(name)):
+        if decision.action == "ask" and (self._ask is None or not is_approved(self._ask, name)):
             raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
 
     def refuse_blocked(self, name: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skillpm.core.values import EMPTY_MAPPING
-from skillpm.errors import SkillpmError
+from skillpm.errors import SkillpmError, UsageError
 from skillpm.serving.access_errors import (
     AmbiguousSkillName,
     ConfirmationRequired,
@@ -26,7 +26,8 @@ MAX_SEARCH_RESULTS = 20  # as many as `skillpm search` shows
 def answer_call(service: SkillAccess, arguments: object, render_list: RenderList) -> ToolResult:
     """Return the answer to a call; `render_list` returns that to the action `list`.
 
-    Never raises for a mistake of the caller or a defective skill.
+    Never raises for a mistake of the caller or a defective skill. Raises `UsageError` for one of the program, which a
+    model cannot correct: an `ask` that the service cannot await.
     """
     style, name = service.style, ""
     try:
@@ -45,6 +46,8 @@ def answer_call(service: SkillAccess, arguments: object, render_list: RenderList
         return _failure(style, style.not_found_message(error.name, error.similar, tuple(service.visible)))
     except (ConfirmationRequired, SkillBlocked) as error:
         return _failure(style, f"Error: {error.message}")
+    except UsageError:
+        raise
     except SkillpmError as error:
         return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")
 
