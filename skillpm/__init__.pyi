@@ -32,6 +32,7 @@ from skillpm.registry.directory_registry import Registry as Registry
 from skillpm.registry.frontmatter_cache import HeadCache as HeadCache
 from skillpm.serving.access_errors import AmbiguousSkillName as AmbiguousSkillName
 from skillpm.serving.access_errors import ConfirmationRequired as ConfirmationRequired
+from skillpm.serving.access_errors import SkillBlocked as SkillBlocked
 from skillpm.serving.access_errors import SkillFileNotFound as SkillFileNotFound
 from skillpm.serving.access_errors import SkillForbidden as SkillForbidden
 from skillpm.serving.access_errors import SkillNotFound as SkillNotFound
@@ -89,6 +90,7 @@ __all__ = [
     "Rules",
     "SeveralNotFound",
     "SignatureError",
+    "SkillBlocked",
     "SkillFileNotFound",
     "SkillForbidden",
     "SkillNotFound",

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -100,6 +101,11 @@ class Console:
             text = "\n".join(wrap_text(f"warning: {sanitize(message, 500)}", indent=9))
             label = click.style("warning:", fg="yellow", bold=True) if self.uses_stderr_color else "warning:"
             self._print(label + text.removeprefix("warning:"), is_error=True)
+
+    def log_always(self, message: str) -> None:
+        """Print a line of a server's log to stderr."""
+        with suppress(OSError):  # a server outlives the terminal that it was started in
+            click.echo(sanitize(message, 500), err=True)
 
     def log_verbose(self, message: str) -> None:
         """Print a message to stderr if `-v` is set."""

@@ -44,7 +44,7 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
     """
     flags = invocation.flags
     if invocation.console.verbose:
-        _show_events(invocation.console)
+        show_events(invocation.console)
     service = make_service(
         invocation.scope,
         invocation.context.settings,
@@ -62,16 +62,16 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
     return service
 
 
-def _show_events(console: Console) -> None:
-    """Print what the service logs: with `--verbose`."""
+def show_events(console: Console) -> None:
+    """Print what the service logs to stderr: with `--verbose` all of it, else only refusals and problems."""
     import logging  # noqa: PLC0415  (commands start without it)
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            console.log_verbose(record.getMessage())
+            console.log_always(record.getMessage())
 
     logger = logging.getLogger(LOGGER_NAME)
-    logger.setLevel(logging.INFO)
+    logger.setLevel(logging.INFO if console.verbose else logging.WARNING)
     handler = Handler()
     logger.addHandler(handler)
     click.get_current_context().call_on_close(lambda: logger.removeHandler(handler))

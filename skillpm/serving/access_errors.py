@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
-from skillpm.errors import NotAllowedError, NotFoundError
+from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.serving.permissions import Decision
 
 if TYPE_CHECKING:
@@ -67,7 +67,12 @@ class SkillForbidden(NotAllowedError):
 
 
 class SkillBlocked(NotAllowedError):
-    """A policy blocks a skill, by its name or by the digest of its content."""
+    """A policy blocks a skill, by its name or by the digest of its content.
+
+    Its code is its own: a rule denies what an agent should not use, a policy blocks what is harmful.
+    """
+
+    code = "blocked"
 
     def __init__(self, name: str, blocked: "BlockedContent") -> None:
         shown = sanitize(name, 80)
@@ -91,3 +96,8 @@ class ConfirmationRequired(NotAllowedError):
             hint=f'to always allow it, add `"{sanitize(name, 80)}": "allow"` after that rule',
         )
         self.name = name
+
+
+def explain(error: SkillpmError) -> str:
+    """Return what happened and where, on one line."""
+    return f"{error.message} ({sanitize(error.where, 300)})" if error.where else error.message

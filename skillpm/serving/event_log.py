@@ -1,4 +1,4 @@
-"""Events of the service for `logging`, under the name `skillpm`: what was loaded, and what was not found.
+"""Events of the service for `logging`, under the name `skillpm`: what was loaded, not found, and refused.
 
 Whoever configures `logging` has imported it. Otherwise there is nobody to tell, and commands start without it.
 """

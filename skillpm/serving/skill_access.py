@@ -7,7 +7,7 @@ for its name does not reveal whether it exists.
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
@@ -21,6 +21,7 @@ from skillpm.serving.access_errors import (
     SkillBlocked,
     SkillForbidden,
     SkillNotFound,
+    explain,
 )
 from skillpm.serving.approval import Ask, is_approved
 from skillpm.serving.availability import Environment
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 # Claude Code replaces it by the absolute path of the skill's folder.
 SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
+Refusal = TypeVar("Refusal", bound=SkillpmError)
 
 
 class SkillAccess:
@@ -71,7 +73,8 @@ class SkillAccess:
     ) -> None:
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
-        self._get_permissions = permits or (lambda: fixed)
+        self._permits = permits or (lambda: fixed)
+        self._permissions_problem = ""
         self.style = find_renderer(style)
         self.environment = Environment(current_settings().environ if environ is None else environ)
         self._max_length = max_length
@@ -80,6 +83,18 @@ class SkillAccess:
         self._inspect = inspect or (lambda _: None)
         self._loaded_bodies: dict[str, str] = {}
         self._visible_cache: VisibleSkills | None = None
+
+    def _get_permissions(self) -> EffectivePermissions:
+        """Return the permissions in effect now. While they cannot be read, each problem is logged once."""
+        try:
+            permissions = self._permits()
+        except SkillpmError as error:
+            if (problem := explain(error)) != self._permissions_problem:
+                self._permissions_problem = problem
+                log_event("error", "Nothing is served: %s", problem)
+            raise
+        self._permissions_problem = ""
+        return permissions
 
     # Visible skills
 
@@ -137,7 +152,7 @@ class SkillAccess:
         self.refuse_blocked(name.strip())
         decision = visible.permissions.rules.decide(name.strip())
         if decision.action == "deny":
-            raise SkillForbidden(name.strip(), decision)
+            raise _log_refusal(SkillForbidden(name.strip(), decision))
         matches = find_by_name(name, visible.cards, allow_partial=guess) or tuple(
             card for card in visible.cards.values() if card.declared == name
         )
@@ -208,8 +223,6 @@ class SkillAccess:
         card = self.find(name, guess=renderer.accepts_first_match)
         self.require_approval(card.name)
         card = self.registry.locate(card)
-        self._refuse_blocked_content(card)
-        self._inspect(card)
         skill = self._open(card)
         body = skill.body.replace(SKILL_FOLDER, card.folder)
         if arguments is not None:
@@ -255,8 +268,6 @@ class SkillAccess:
         card = self.find(name)
         self.require_approval(card.name)
         card = self.registry.locate(card)
-        self._refuse_blocked_content(card)
-        self._inspect(card)
         self._open(card)  # raises for a skill that `load` would refuse
         return read_file_of(card, path)
 
@@ -269,7 +280,7 @@ class SkillAccess:
         """Raise `ConfirmationRequired` if a rule requires a person's approval for a skill and it is not given."""
         decision = self.rules.decide(name)
         if decision.action == "ask" and (self._ask is None or not is_approved(self._ask, name)):
-            raise ConfirmationRequired(name, decision, was_asked=self._ask is not None)
+            raise _log_refusal(ConfirmationRequired(name, decision, was_asked=self._ask is not None))
 
     def refuse_blocked(self, name: str) -> None:
         """Raise `SkillBlocked` if a policy blocks a name, or the content of the skill with this name."""
@@ -279,7 +290,7 @@ class SkillAccess:
         card = self.registry.snapshot.cards.get(name)
         blocked = permissions.policies.find_blocked([name], "") if card is None else permissions.find_blocked(card)
         if blocked is not None:
-            raise SkillBlocked(name, blocked)
+            raise _log_refusal(SkillBlocked(name, blocked))
 
     def is_accepted(self, card: Card) -> bool:
         """Return whether the content of a skill may be served: its name and description are part of it."""
@@ -290,11 +301,14 @@ class SkillAccess:
             return False
         return True
 
-    def _refuse_blocked_content(self, card: Card) -> None:
-        if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
-            raise SkillBlocked(card.name, blocked)
-
     def _open(self, card: Card) -> "Skill":
+        if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
+            raise _log_refusal(SkillBlocked(card.name, blocked))
+        try:
+            self._inspect(card)
+        except NotTrusted as error:
+            _log_refusal(error)
+            raise
         try:
             return self.registry.read(card)
         except SkillpmError as error:
@@ -336,3 +350,9 @@ class SkillAccess:
             if self.registry.directory and not self.registry.is_there:
                 log_event("warning", "skills.json not found: %s", self.registry.directory)
         return cached
+
+
+def _log_refusal(error: Refusal) -> Refusal:
+    """Log why a skill is refused, and return the error."""
+    log_event("warning", "Refused (%s): %s", error.code, explain(error))
+    return error

@@ -104,6 +104,13 @@ def not_allowed(scene: CommandSandbox, _: Repository) -> Result:
     )
 
 
+def blocked(scene: CommandSandbox, _: Repository) -> Result:
+    project = scene.create_project()
+    project.run("install", "testing", check=True)
+    project.write("skills.policy.toml", 'version = 1\n[[blocked]]\nname = "testing"\nreason = "steals tokens"\n')
+    return project.run("load", "testing", "--json")
+
+
 def fetch(scene: CommandSandbox, _: Repository) -> Result:
     return scene.create_project().run("install", "http://git.acme.example/skills.git@deploy", "--json")
 
@@ -145,7 +152,20 @@ COMMANDS: dict[str, Callable[[CommandSandbox, Repository], Result]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         *(usage, document, newer_format, not_found, conflict, modified, lockfile_outdated, digest_mismatch, refused),
-        *(not_trusted, signature, not_mirrored, not_allowed, fetch, offline, busy, choose, file, defect, interrupted),
+        *(
+            not_trusted,
+            signature,
+            not_mirrored,
+            not_allowed,
+            blocked,
+            fetch,
+            offline,
+            busy,
+            choose,
+            file,
+            defect,
+            interrupted,
+        ),
     )
 }
 

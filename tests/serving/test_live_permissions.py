@@ -198,9 +198,9 @@ def test_nothing_is_served_while_rules_are_unreadable(place: Place) -> None:
     answer = service.call({"name": "pdf"})
     assert (answer.ok, answer.text) == (
         False,
-        'Failed to load skill content for "pdf": expected allow, ask or deny, got "dney"',
+        f'Failed to load skill content for "pdf": expected allow, ask or deny, got "dney" ({where})',
     )
-    assert service.call({}).text == 'Error: expected allow, ask or deny, got "dney"'
+    assert service.call({}).text == f'Error: expected allow, ask or deny, got "dney" ({where})'
     place.say(place.project / "skills.json")
     assert service.load("web").name == "web"
 

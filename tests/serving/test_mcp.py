@@ -301,17 +301,18 @@ def test_no_answer_before_changes_can_be_detected(world: Sandbox) -> None:
 def test_server_survives_unreadable_rules_and_serves_nothing(world: Sandbox) -> None:
     async def speak(client: Client) -> None:
         before = (await client.list_tools()).tools[0].description
+        problem = f"expected an object, got 3 ({world.work}/skills.json: permissions)"
         world.write("skills.json", '{"skills": {}, "permissions": 3}')
 
         tool = (await client.list_tools()).tools[0]
-        assert tool.description == "Skills cannot be loaded right now: expected an object, got 3"
-        assert await called(client) == ("Error: expected an object, got 3", True)
+        assert tool.description == f"Skills cannot be loaded right now: {problem}"
+        assert await called(client) == (f"Error: {problem}", True)
         for ask in (client.list_resources(), listed(client), client.read_resource("skill://pdf/SKILL.md")):
             with pytest.raises(MCPError) as caught:
                 await ask
             assert (caught.value.error.code, caught.value.error.message) == (
                 types.INTERNAL_ERROR,
-                "expected an object, got 3",
+                problem,
             )
         permissions = {"deploy-*": "deny", "asked": "ask"}
         world.write("skills.json", json.dumps({"skills": {}, "permissions": permissions}))

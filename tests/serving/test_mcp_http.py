@@ -44,8 +44,8 @@ def world(tmp_path: Path) -> Sandbox:
 
 
 @contextmanager
-def serving(world: Sandbox, *flags: str, address: str = "0", **environ: str) -> Iterator[str]:
-    """Serve, and return the URL that the command names."""
+def serving(world: Sandbox, *flags: str, address: str = "0", log: str = "", **environ: str) -> Iterator[str]:
+    """Serve, return the URL that the command names, and compare what it logs with `log`."""
     command = [sys.executable, "-m", "skillpm", "mcp", "--http", address, *flags]
     with subprocess.Popen(
         command, cwd=world.work, env=world.environment(environ), stderr=subprocess.PIPE, text=True
@@ -56,7 +56,7 @@ def serving(world: Sandbox, *flags: str, address: str = "0", **environ: str) -> 
         yield line.removeprefix("serving on ").strip()
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) in {0, -signal.SIGTERM, 128 + signal.SIGTERM}
-        assert process.stderr.read() == ""
+        assert process.stderr.read().replace(str(world.work), "WORK") == log
 
 
 def ask(url: str, **headers: str) -> int:
@@ -73,7 +73,8 @@ def test_several_clients_are_served_at_once(world: Sandbox, mode: Any) -> None:
                     result = await client.call_tool("skill", {"name": "secret"})
                     assert result.is_error
 
-    with serving(world) as url:
+    refused = "Refused (not-allowed): `secret` is not allowed by permissions (WORK/skills.json: permissions.secret)\n"
+    with serving(world, log=refused * 2) as url:
         run_in_thread(lambda: main(url))
 
 

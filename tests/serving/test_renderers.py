@@ -392,8 +392,11 @@ def test_loaded_skills_can_be_appended_to_a_prompt(shelf: Path) -> None:
     ("style", "text"),
     [
         ("supercode", 'Failed to load skill content for "gone"'),
-        ("brutus", "failed to load skill: `gone` cannot be read: not a regular file"),
-        ("default", 'Failed to load skill content for "gone": `gone` cannot be read: not a regular file'),
+        ("brutus", "failed to load skill: `gone` cannot be read: not a regular file (FOLDER/gone/SKILL.md)"),
+        (
+            "default",
+            'Failed to load skill content for "gone": `gone` cannot be read: not a regular file (FOLDER/gone/SKILL.md)',
+        ),
     ],
 )
 def test_unreadable_file_is_an_answer(tmp_path: Path, style: str, text: str) -> None:
@@ -402,4 +405,4 @@ def test_unreadable_file_is_an_answer(tmp_path: Path, style: str, text: str) -> 
 
     answer = create_service(tmp_path, style=style).call({"name": "gone"})
 
-    assert (answer.ok, answer.text) == (False, text)
+    assert (answer.ok, answer.text) == (False, text.replace("FOLDER", str(tmp_path)))

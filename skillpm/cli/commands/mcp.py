@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.serve_options import create_service, style_option, viewer_options
+from skillpm.cli.serve_options import create_service, show_events, style_option, viewer_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
@@ -84,6 +84,8 @@ def _serve_http(call: Invocation, service: SkillService, address: Address, token
     from skillpm.serving.mcp.http import serve_http  # noqa: PLC0415  (uvicorn takes 0.1 s)
 
     token = read_token(call.context.settings, token_file)
+    if not call.console.verbose:  # then it is shown already
+        show_events(call.console)
     listener = open_listener(address, has_token=bool(token))
     url = address.replace(port=listener.getsockname()[1]).url
     serve_http(service, listener, token=token, on_start=lambda: call.console.print_message(f"serving on {url}"))

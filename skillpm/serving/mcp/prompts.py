@@ -9,6 +9,7 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.registry.card import Card
 from skillpm.registry.entry import is_for_models_only
+from skillpm.serving.mcp.resources import find_visible
 from skillpm.serving.model_text import sanitize_line
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
@@ -32,7 +33,7 @@ def get_prompt(service: SkillService, name: str, arguments: str | None) -> types
 
     Raises what `SkillService.load` raises, and `NotFoundError` for a skill that is no prompt.
     """
-    card = service.visible.get(name)
+    card = find_visible(service, name)
     if card is None or _build_prompt(service, card) is None:
         raise NotFoundError(f"no prompt named {sanitize_line(name)[:80]}")
     loaded = service.load(name, arguments=arguments)

@@ -7,13 +7,14 @@ visible one can be read.
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, unquote
 
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
-from skillpm.errors import FileError, NotFoundError
+from skillpm.errors import FileError, NotAllowedError, NotFoundError
 from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.access_errors import SkillFileNotFound
@@ -88,10 +89,19 @@ class ResourcePublisher:
         if not uri.startswith(SCHEME) or len(uri) > 4_000:  # noqa: PLR2004  (longer than any path in a skill)
             raise _unknown_resource(uri)
         name, _, path = uri.removeprefix(SCHEME).partition("/")
-        card = self.service.visible.get(unquote(name))
+        card = find_visible(self.service, unquote(name))
         if card is None or os.path.basename(card.location) != SKILL_FILE:
             raise _unknown_resource(uri)
         return card, unquote(path)
+
+
+def find_visible(service: SkillService, name: str) -> Card | None:
+    """Return the visible skill of exactly this name. Whether another one is denied, blocked or unknown, is logged."""
+    card = service.visible.get(name)
+    if card is None:
+        with suppress(NotFoundError, NotAllowedError):
+            service.find(name)
+    return card
 
 
 def build_uri(name: str, path: str) -> str:

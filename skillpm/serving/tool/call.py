@@ -12,6 +12,7 @@ from skillpm.serving.access_errors import (
     SkillFileNotFound,
     SkillForbidden,
     SkillNotFound,
+    explain,
 )
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import Renderer
@@ -49,7 +50,7 @@ def answer_call(service: SkillAccess, arguments: object, render_list: RenderList
     except UsageError:
         raise
     except SkillpmError as error:
-        return _failure(style, style.unreadable_message(name, error.message) if name else f"Error: {error.message}")
+        return _failure(style, style.unreadable_message(name, explain(error)) if name else f"Error: {explain(error)}")
 
 
 def _handle_request(service: SkillAccess, request: ToolRequest, render_list: RenderList) -> ToolResult:
