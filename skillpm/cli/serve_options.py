@@ -10,6 +10,7 @@ from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.context.scope_permissions import unreachable_rule_messages
+from skillpm.operations.context.scope_policy import warn_of_old_policies
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.serving.approval import Ask
 from skillpm.serving.body_modes import MODES
@@ -37,10 +38,11 @@ viewer_options = combine_options(
 )
 
 
-def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillService:
-    """Create the service of a command, and warn about permission rules that never apply.
+def create_service(invocation: Invocation, *, check_all: bool = True, is_server: bool = False) -> SkillService:
+    """Create the service of a command, and warn about permission rules that never apply and about old policies.
 
-    With `check_all=False`, for a command that serves one skill, the files of the other skills are not read.
+    With `check_all=False`, for a command that serves one skill, the files of the other skills are not read. A server
+    keeps its policies refreshed, and asks nobody: its clients are not the person at the terminal.
     """
     flags = invocation.flags
     if invocation.console.verbose:
@@ -50,12 +52,15 @@ def create_service(invocation: Invocation, *, check_all: bool = True) -> SkillSe
         invocation.context.settings,
         Viewer(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
         style=flags.get("style", "default"),
-        ask=find_ask(invocation),
+        ask=None if is_server else find_ask(invocation),
+        is_refreshed=is_server,
     )
     if check_all:
         service.registry.check(service.visible.values())
     for message in unreachable_rule_messages(service.rules):
         invocation.console.warn(message)
+    if not is_server:
+        warn_of_old_policies(service.policies, invocation.console.warn)
     for problem in service.registry.problems:
         if not service.rules.hides(os.path.basename(os.path.dirname(problem.path))):
             invocation.console.warn(f"{problem.path}: {problem.message}")

@@ -99,6 +99,14 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def format_duration(seconds: float) -> str:
+    """Return a duration in the unit in which it is at least two, or exact: `90 minutes`, `1 day`."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * size or seconds == size:
+            return pluralize(int(seconds // size), unit)
+    return pluralize(int(seconds), "second")
+
+
 def sanitize(text: str, limit: int = 200) -> str:
     """Return text as one line that is safe in a terminal: hidden characters escaped, cut at `limit` characters.
 

@@ -59,11 +59,13 @@ def open_service(
 
     With `directory`, that folder is the project. The permissions of the manifests and of `config.toml` apply, and those
     of `profile` if given; skills disabled for all or for `agent` are left out. Changes to these documents take effect
-    at once. With `host`, serve what `discover` finds for that host, under the host's own permissions as well.
+    at once; published policies are refreshed in the background. With `host`, serve what `discover` finds for that host,
+    under the host's own permissions as well.
     """
     settings = current_settings()
     scope = find_scope(settings, project="" if directory is None else os.path.expanduser(os.fspath(directory)))
-    return make_service(scope, settings, Viewer(profile=profile, agent=agent, host=host), style=style, ask=ask)
+    viewer = Viewer(profile=profile, agent=agent, host=host)
+    return make_service(scope, settings, viewer, style=style, ask=ask, is_refreshed=True)
 
 
 def load_skill(
@@ -78,7 +80,7 @@ def load_skill(
     return open_service(directory, style=style).load(name, mode=mode, arguments=arguments)
 
 
-def make_service(
+def make_service(  # noqa: PLR0913  (each has a default that is right for most)
     scope: Scope,
     settings: Settings,
     viewer: Viewer,
@@ -86,10 +88,12 @@ def make_service(
     style: str = "default",
     ask: Ask | None = None,
     registry: Registry | None = None,
+    is_refreshed: bool = False,
 ) -> SkillService:
     """Serve the skills visible from a scope or, if the viewer is a host, those that the host would see.
 
-    `registry` replaces these skills by others, under the same permissions.
+    `registry` replaces these skills by others, under the same permissions. With `is_refreshed`, published policies are
+    refreshed in the background as long as the service exists.
     """
     scopes = visible_scopes(scope, settings)
     manifests = [each.manifest for each in scopes]
@@ -117,6 +121,10 @@ def make_service(
 
     def permits() -> EffectivePermissions:
         permissions = watched()
+        if is_refreshed and permissions.policies is not None and permissions.policies.copies and not settings.offline:
+            from skillpm.operations.policy.refresher import REFRESHER  # noqa: PLC0415  (few users have any)
+
+            REFRESHER.keep_refreshed(watched, settings)
         require_current(permissions.policies, time.time())
         return permissions
 

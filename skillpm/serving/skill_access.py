@@ -48,6 +48,7 @@ from skillpm.settings import current_settings
 if TYPE_CHECKING:
     from skillpm.serving.installed_search import FoundCards, InstalledSearch
     from skillpm.skillmd.skill import Skill
+    from skillpm.trust.policy import Policies
 
 # Claude Code replaces it by the absolute path of the skill's folder.
 SKILL_FOLDER = "${CLAUDE_SKILL_DIR}"
@@ -112,6 +113,11 @@ class SkillAccess:
     def rules(self) -> Rules:
         """The rules in effect now."""
         return self._get_permissions().rules
+
+    @property
+    def policies(self) -> "Policies | None":
+        """The policies in effect now; None if there are none."""
+        return self._get_permissions().policies
 
     @property
     def priority(self) -> Sequence[str]:

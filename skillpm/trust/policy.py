@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from skillpm.core.suggestions import list_some
-from skillpm.core.text import sanitize
+from skillpm.core.text import format_duration, sanitize
 from skillpm.core.values import Value
 from skillpm.formats.pin import Pin
 from skillpm.formats.trust.policy import BlockedContent, Policy
@@ -48,11 +48,13 @@ class SkillContent(Value):
 
 
 class PublishedCopy(Value):
-    """The copy of a published policy: how old it is, and how old it may become, in seconds."""
+    """The copy of a published policy: how old it is, and how old it may become."""
 
     url: str
     # The key that has it fetched, for messages.
     where: str
+    # In seconds: after which time it is fetched again, and after which it no longer applies.
+    refresh: float
     max_age: float
     # In seconds since 1970; 0 if it was never fetched.
     fetched: float = 0.0
@@ -68,6 +70,13 @@ class PublishedCopy(Value):
         if self.expires is not None and now > self.expires:
             return "has expired"
         return "was not fetched for longer than its max-age" if now > self.fetched + self.max_age else ""
+
+    def describe_age(self, now: float) -> str:
+        """Return how old the copy is, as a predicate; empty if it is not older than the interval of its policy."""
+        age = now - self.fetched
+        if age <= self.refresh:
+            return ""
+        return f"was fetched {format_duration(age)} ago, and is to be fetched every {format_duration(self.refresh)}"
 
 
 class Policies(Value):

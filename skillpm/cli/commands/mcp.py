@@ -15,7 +15,6 @@ from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
 from skillpm.operations.mcp.listener import Address, open_listener, parse_address, read_token
 from skillpm.operations.pipeline.change import refresh_policies
-from skillpm.operations.policy.refresh import start_refreshing
 from skillpm.serving.service import SkillService
 from skillpm.serving.token_budget import DESCRIPTION_BUDGET
 
@@ -62,7 +61,7 @@ def command(
     if print_config is not None:
         return _print_config(call, print_config, address, needs_token=_has_token(call, token_file), budget=budget)
     refresh_policies(call.scope, call.context)
-    service = create_service(call)
+    service = create_service(call, is_server=True)
     service.budget = budget
     if check:
         return _check(call, service)
@@ -71,7 +70,6 @@ def command(
     except ImportError as error:
         hint = "pip install 'agent-skillpm[mcp]'"
         raise UsageError("serving over MCP needs a package that is not installed", hint=hint) from error
-    start_refreshing(call.scope, call.context)
     if address is not None:
         return _serve_http(call, service, address, token_file)
     if sys.stdin.isatty():

@@ -1,7 +1,8 @@
 """The policies that apply in a scope: of the machine, the environment, the user and the project, and fetched ones."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -153,7 +154,10 @@ def load_policies(scopes: Sequence[Scope], settings: Settings) -> "Policies | No
             copy = read_copy(policy.fetch, settings)
             layers += [] if copy is None else [copy.policy]
             published = PublishedCopy(
-                url=policy.fetch.url, where=policy.locate("fetch"), max_age=float(policy.fetch.max_age)
+                url=policy.fetch.url,
+                where=policy.locate("fetch"),
+                refresh=float(policy.fetch.refresh),
+                max_age=float(policy.fetch.max_age),
             )
             copies.append(published if copy is None else _date(published, copy))
     return Policies(layers=tuple(layers), copies=tuple(copies))
@@ -240,3 +244,10 @@ def require_current(policies: "Policies | None", now: float) -> None:
                 where=copy.where,
                 hint="run `skillpm policy refresh` when the server is reachable",
             )
+
+
+def warn_of_old_policies(policies: "Policies | None", warn: Callable[[str], object]) -> None:
+    """Warn of each published policy whose copy is older than its interval: a command that only reads fetches none."""
+    for copy in () if policies is None else policies.copies:
+        if age := copy.describe_age(time.time()):
+            warn(f"the policy {sanitize(copy.url)} {age}; `skillpm policy refresh` fetches it")

@@ -22,7 +22,7 @@ from skillpm.operations.context.project_files import read_project_files, require
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_policy import load_scope_policies
+from skillpm.operations.context.scope_policy import load_scope_policies, warn_of_old_policies
 from skillpm.operations.context.scope_settings import read_user_setting
 from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.operations.pipeline.local_skills import wrong_target_message
@@ -66,6 +66,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
         from skillpm.operations.context.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
 
         require_key_files(scope, context.settings)
+    warn_of_old_policies(policies, context.reporter.warn)
     fetchers = make_fetchers(scope, context)
     fetchers.name_sources([*files.all_requirements.values(), *files.overrides.values()])
 

@@ -21,7 +21,13 @@ from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
 from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_policy import load_scope_policies, read_copy, read_policies, require_current
+from skillpm.operations.context.scope_policy import (
+    load_scope_policies,
+    read_copy,
+    read_policies,
+    require_current,
+    warn_of_old_policies,
+)
 from skillpm.operations.install.request import InstallRequest
 from skillpm.operations.install.spec_requirements import parse_requests
 from skillpm.operations.review.review_files import load_reviews
@@ -119,6 +125,7 @@ def check_skills(scope: Scope, context: Context, names: Sequence[str]) -> list[C
     policies = load_scope_policies(scope, context.settings)
     load_audit_settings(scope, context.settings)  # raises for a rule that does not exist
     require_current(policies, context.settings.now)
+    warn_of_old_policies(policies, context.reporter.warn)
     known = {str(skill.name): skill for skill in _check_known(scope, context, policies or Policies())}
     if not names:
         return [*known.values()]

@@ -1,7 +1,5 @@
 """Fetch published policies. The last good copy stays until another one is verified (docs/adr/0053-policy.md)."""
 
-import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,7 +14,6 @@ from skillpm.formats.trust.policy import MAX_POLICY_SIZE, FetchedPolicy
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
 from skillpm.operations.context.scope_policy import copy_path, read_copy, read_policies
-from skillpm.serving.event_log import log_event
 from skillpm.settings import Settings
 from skillpm.trust.ed25519 import is_signed
 from skillpm.trust.policy import MAX_CLOCK_DIFFERENCE
@@ -28,8 +25,6 @@ MAX_SIGNATURE_SIZE = 1_000
 # In seconds, for each of the two requests. A command that only happens to be the first one after the interval waits
 # less if it has a copy: agent hosts give an MCP server 10 seconds to start.
 MAX_WAIT, MAX_WAIT_WITH_COPY = 20.0, 3.0
-# The interval in which a server checks its policies, in seconds.
-MAX_PAUSE = 60.0
 
 
 class RefreshedPolicy(Value):
@@ -90,7 +85,9 @@ def _read_old_copy(fetch: FetchedPolicy, settings: Settings) -> PolicyCopy | Non
 
 
 def _write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> None:
-    path = copy_path(fetch, settings)
+    path, latest = copy_path(fetch, settings), _read_old_copy(fetch, settings)
+    if latest is not None and latest.policy.issued > copy.policy.issued:
+        return  # another process fetched a newer one meanwhile
     with translate_os_errors("keep a published policy", path):
         write_document(path, write_policy_copy(copy, fetch).encode(), fsync=settings.fsync, mode=0o600)
 
@@ -161,37 +158,3 @@ def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
     if issued == old.policy.issued and new.text != old.text:
         message = f"this policy has changed, but not its time: {issued}"
         raise NotTrusted(message, where=where, hint="its publisher must sign one with a later `issued`")
-
-
-def start_refreshing(scope: Scope, context: Context) -> None:
-    """Refresh what is due now, and in a thread as long as the process runs: for servers.
-
-    The policies are read again each time, so one that is added later is found within a minute.
-    """
-    refresh_due_policies(scope, context)
-    if not context.settings.offline:
-        threading.Thread(target=_refresh_forever, args=(scope, context.settings), daemon=True).start()
-
-
-def _refresh_forever(scope: Scope, settings: Settings) -> None:
-    pause, errors = threading.Event(), dict[str, str]()
-    while not pause.wait(_find_interval(scope, settings)):
-        try:
-            results = refresh_policies(scope, Context(settings=settings.replace(now=time.time())), only_due=True)
-        except SkillpmError:  # a policy that cannot be read, which each call of the server reports
-            continue
-        for result in results:
-            message = "" if result.error is None else result.error.message
-            if message and errors.get(result.url) != message:
-                log_event("warning", "Policy not refreshed: %s: %s", sanitize(result.url), message)
-            errors[result.url] = message
-
-
-def _find_interval(scope: Scope, settings: Settings) -> float:
-    """Return the number of seconds until the next check."""
-    try:
-        policies = read_policies((scope, user_scope(settings)), settings)
-    except SkillpmError:
-        policies = []
-    intervals = [float(policy.fetch.refresh) for _, policy in policies if policy.fetch is not None]
-    return min([MAX_PAUSE, *intervals])
