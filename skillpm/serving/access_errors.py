@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
@@ -11,6 +12,8 @@ from skillpm.serving.permissions import Decision
 
 if TYPE_CHECKING:
     from skillpm.formats.trust.policy import BlockedContent
+
+SEPARATOR = lazy_pattern(r"[/\\]")
 
 
 class SkillNotFound(NotFoundError):
@@ -98,6 +101,10 @@ class ConfirmationRequired(NotAllowedError):
         self.name = name
 
 
-def explain(error: SkillpmError) -> str:
-    """Return what happened and where, on one line."""
+def explain(error: SkillpmError, *, is_remote: bool = False) -> str:
+    """Return what happened and where; for a client on another machine, without a folder of this one."""
+    if is_remote:
+        is_safe = isinstance(error, (NotFoundError, NotAllowedError)) or not SEPARATOR.search(error.message)
+        file = SEPARATOR.split(error.where)[-1].partition(": ")[0]
+        return (error.message if is_safe else "its log has the reason") + (f" ({sanitize(file)})" if file else "")
     return f"{error.message} ({sanitize(error.where, 300)})" if error.where else error.message

@@ -32,7 +32,7 @@ from skillpm.serving.permissions import Rules
 from skillpm.serving.renderers.base import OpenedSkill, Renderer, SkillSummary
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match
-from skillpm.serving.skill_files import list_skill_files, read_file_of
+from skillpm.serving.skill_files import hide_folder, list_skill_files, read_file_of
 from skillpm.serving.skill_search import (
     collect_servers,
     find_by_name,
@@ -74,6 +74,8 @@ class SkillAccess:
     ) -> None:
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
+        # Whether clients are on other machines, or may be: no answer then names a folder of this one.
+        self.is_remote = False
         self._permits = permits or (lambda: fixed)
         self._permissions_problem = ""
         self.style = find_renderer(style)
@@ -230,14 +232,15 @@ class SkillAccess:
         self.require_approval(card.name)
         card = self.registry.locate(card)
         skill = self._open(card)
-        body = skill.body.replace(SKILL_FOLDER, card.folder)
+        shown = hide_folder(card) if self.is_remote else card
+        body = skill.body.replace(SKILL_FOLDER, shown.folder)
         if arguments is not None:
             from skillpm.serving.arguments import read_argument_names, substitute_arguments  # noqa: PLC0415  (rarely)
 
             body = substitute_arguments(body, arguments, read_argument_names(skill.extra))
         names = {card.name.casefold(), card.declared.casefold()}
         files = list_skill_files(card)
-        opened = OpenedSkill(card=card, body=body, files=files)
+        opened = OpenedSkill(card=shown, body=body, files=files, is_remote=self.is_remote)
         text, is_truncated = renderer.render_skill(opened, mode, self.max_length)
         self._loaded_bodies[card.name] = skill.body.strip()
         record_last_use(self._cache_dir, card.name)
@@ -246,7 +249,7 @@ class SkillAccess:
             name=card.name,
             title=f"Loaded skill: {card.name}",
             text=text,
-            directory=card.folder,
+            directory=shown.folder,
             files=files,
             mode=mode,
             style=renderer.name,
@@ -345,8 +348,14 @@ class SkillAccess:
 
     def describe(self, cards: Collection[Card]) -> tuple[SkillSummary, ...]:
         """Return skills with their unmet requirements."""
-        missing = self.environment.find_missing
-        return tuple(SkillSummary(card=card, missing=missing(card), description=card.description) for card in cards)
+        missing, show = self.environment.find_missing, hide_folder if self.is_remote else _unchanged
+        return tuple(
+            SkillSummary(card=show(card), missing=missing(card), description=card.description) for card in cards
+        )
+
+    def explain(self, error: SkillpmError) -> str:
+        """Return an error as a client may read it."""
+        return explain(error, is_remote=self.is_remote)
 
     @property
     def _visible_skills(self) -> VisibleSkills:
@@ -362,3 +371,7 @@ def _log_refusal(error: Refusal) -> Refusal:
     """Log why a skill is refused, and return the error."""
     log_event("warning", "Refused (%s): %s", error.code, explain(error))
     return error
+
+
+def _unchanged(card: Card) -> Card:
+    return card

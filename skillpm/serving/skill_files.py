@@ -16,6 +16,19 @@ from skillpm.serving.access_errors import SkillFileNotFound
 MAX_SCANNED_FILES = 5_000
 MAX_FILE_BYTES = 16 * 1024 * 1024  # what a host of the Skills extension (SEP-2640) must accept of a whole skill
 MAX_SIMILAR_FILES = 3
+SCHEME = "skill://"
+
+
+def build_uri(name: str, path: str) -> str:
+    """Return the URI of a file or folder of a skill, as the Skills extension of MCP defines it."""
+    from urllib.parse import quote  # noqa: PLC0415  (only servers need it)
+
+    return f"{SCHEME}{quote(name, safe='')}/{quote(path)}" if path else f"{SCHEME}{quote(name, safe='')}"
+
+
+def hide_folder(card: Card) -> Card:
+    """Return a card whose location is a URI: a client on another machine has no use for a path of this one."""
+    return Card({**card.entry, "filePath": os.path.basename(card.location)}, build_uri(card.name, ""))
 
 
 def list_skill_files(card: Card) -> tuple[str, ...]:

@@ -375,9 +375,18 @@ TESTS = {
     "With `[skills] enabled": ["commands/test_host_permissions.py::test_skills_that_are_turned_off_are_hidden"],
     "`skillpm mcp --http` listens": [
         "serving/test_mcp_http.py::test_web_pages_of_other_origins",
+        "serving/test_mcp_access.py::test_host_and_origin_are_compared_exactly",
         "serving/test_mcp_http.py::test_with_a_token_every_request",
         "serving/test_mcp_http.py::test_what_is_not_served_is_explained",
     ],
+    "On loopback without a token": ["serving/test_mcp_access.py::test_it_says_whom_it_serves"],
+    "Everywhere it refuses requests": ["serving/test_mcp_access.py::test_host_and_origin_are_compared_exactly"],
+    "Over HTTP, no answer": ["serving/test_mcp_access.py::test_no_answer_over_http_names_a_folder"],
+    "A skill that needs approval": [
+        "serving/test_approval.py::test_anything_but_true_refuses",
+        "serving/test_approval.py::test_a_coroutine_that_returns_anything_but_true",
+    ],
+    "`skillpm mcp` approves none": ["serving/test_mcp_access.py::test_a_server_in_a_terminal_asks_nobody"],
     "`SkillService.read` and": [
         "serving/test_python_api.py::test_no_path_leads_out",
         "serving/test_python_api.py::test_a_link_out_of_the_skill",

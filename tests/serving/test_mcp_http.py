@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,19 +45,29 @@ def world(tmp_path: Path) -> Sandbox:
 
 
 @contextmanager
-def serving(world: Sandbox, *flags: str, address: str = "0", log: str = "", **environ: str) -> Iterator[str]:
-    """Serve, return the URL that the command names, and compare what it logs with `log`."""
+def serving(
+    world: Sandbox, *flags: str, address: str = "0", log: str | None = "", who: str = "", **environ: str
+) -> Iterator[str]:
+    """Serve, return the URL that the command names, and compare what it says and logs, unless `log` is None."""
     command = [sys.executable, "-m", "skillpm", "mcp", "--http", address, *flags]
-    with subprocess.Popen(
-        command, cwd=world.work, env=world.environment(environ), stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        subprocess.Popen(
+            command, cwd=world.work, env=world.environment(environ), stderr=subprocess.PIPE, text=True
+        ) as process,
+        ThreadPoolExecutor(1) as reader,
+    ):
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("serving on http://"), line + process.stderr.read()
-        yield line.removeprefix("serving on ").strip()
-        process.send_signal(signal.SIGTERM)
+        said = process.stderr.readline()
+        assert said.strip() == who or not who
+        logged = reader.submit(process.stderr.read)  # else a full pipe would stop the server
+        try:
+            yield line.removeprefix("serving on ").strip()
+        finally:
+            process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) in {0, -signal.SIGTERM, 128 + signal.SIGTERM}
-        assert process.stderr.read().replace(str(world.work), "WORK") == log
+        assert log is None or logged.result().replace(str(world.work), "WORK") == log
 
 
 def ask(url: str, **headers: str) -> int:
@@ -102,7 +113,7 @@ def test_clients_of_the_older_protocol_are_told_about_changes(world: Sandbox) ->
 
 
 def test_web_pages_of_other_origins_are_refused(world: Sandbox) -> None:
-    with serving(world) as url:
+    with serving(world, log=None) as url:
         port = url.split(":")[2].split("/")[0]
         assert ask(url) == 200
         assert ask(url, Origin=f"http://localhost:{port}") == 200
@@ -114,7 +125,7 @@ def test_with_a_token_every_request_needs_it(world: Sandbox) -> None:
     world.write("token", f"{TOKEN}\n")
     variables = ((), {TOKEN_VARIABLE: TOKEN}), ((), {TOKEN_VARIABLE: f" {TOKEN}\r\n"})
     for flags, environ in (*variables, (("--token-file", "token"), {})):
-        with serving(world, *flags, **environ) as url:
+        with serving(world, *flags, log=None, **environ) as url:
             assert ask(url) == 401
             assert ask(url, Authorization=f"Bearer {TOKEN}x") == 401
             assert ask(url, Authorization=f"bearer {TOKEN}") == 401
@@ -130,10 +141,13 @@ def test_other_addresses_are_served_to_those_who_have_the_token(world: Sandbox) 
             ):
                 assert [tool.name for tool in (await skills.list_tools()).tools] == ["skill"]
 
-    with serving(world, address=EVERYWHERE, **{TOKEN_VARIABLE: TOKEN}) as url:
+    with serving(
+        world, "--allowed-host", "skills.example", address=EVERYWHERE, log=None, **{TOKEN_VARIABLE: TOKEN}
+    ) as url:
         reachable = url.replace(EVERYWHERE.removesuffix(":0"), "127.0.0.1")
         assert ask(reachable, Host="skills.example", Authorization=f"Bearer {TOKEN}") == 200
         assert ask(reachable, Host="skills.example") == 401
+        assert ask(reachable, Host="other.example", Authorization=f"Bearer {TOKEN}") == 421
         run_in_thread(lambda: main(reachable))
 
 

@@ -3,8 +3,8 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,10 +13,20 @@ from skillpm.cli.serve_options import create_service, show_events, style_option,
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
-from skillpm.operations.mcp.listener import Address, open_listener, parse_address, read_token
+from skillpm.operations.mcp.listener import (
+    Address,
+    open_listener,
+    parse_address,
+    parse_allowed_host,
+    parse_allowed_origin,
+    read_token,
+)
 from skillpm.operations.pipeline.change import refresh_policies
 from skillpm.serving.service import SkillService
 from skillpm.serving.token_budget import DESCRIPTION_BUDGET
+
+if TYPE_CHECKING:
+    from skillpm.serving.mcp.http import HttpAccess
 
 
 @click.command(
@@ -42,6 +52,20 @@ Examples:
     help=f"Require the token in FILE over HTTP [default: {TOKEN_VARIABLE}]; other addresses than loopback need one.",
 )
 @click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="HOST[:PORT]",
+    help="Over HTTP, also answer requests for this host, for example of a reverse proxy (repeatable).",
+)
+@click.option(
+    "--allowed-origin",
+    "allowed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Over HTTP, also answer requests from web pages of this origin (repeatable).",
+)
+@click.option(
     "--budget",
     type=click.IntRange(0),
     default=DESCRIPTION_BUDGET,
@@ -51,13 +75,27 @@ Examples:
 )
 @style_option
 @viewer_options
-def command(
-    call: Invocation, *, print_config: str | None, check: bool, http: str | None, token_file: str | None, budget: int
+def command(  # noqa: PLR0913  (its options)
+    call: Invocation,
+    *,
+    print_config: str | None,
+    check: bool,
+    http: str | None,
+    token_file: str | None,
+    allowed_hosts: Sequence[str],
+    allowed_origins: Sequence[str],
+    budget: int,
 ) -> int:
     """Serve skills over the Model Context Protocol: a tool, prompts, resources, and the Skills extension."""
     address = None if http is None else parse_address(http)
-    if address is None and token_file is not None:
-        raise UsageError("--token-file needs --http")
+    for option, value in (
+        ("--token-file", token_file is not None),
+        ("--allowed-host", allowed_hosts),
+        ("--allowed-origin", allowed_origins),
+    ):
+        if address is None and value:
+            raise UsageError(f"{option} needs --http")
+    hosts, origins = [*map(parse_allowed_host, allowed_hosts)], [*map(parse_allowed_origin, allowed_origins)]
     if print_config is not None:
         return _print_config(call, print_config, address, needs_token=_has_token(call, token_file), budget=budget)
     refresh_policies(call.scope, call.context)
@@ -71,22 +109,34 @@ def command(
         hint = "pip install 'agent-skillpm[mcp]'"
         raise UsageError("serving over MCP needs a package that is not installed", hint=hint) from error
     if address is not None:
-        return _serve_http(call, service, address, token_file)
+        token = read_token(call.context.settings, token_file)
+        from skillpm.serving.mcp.http import HttpAccess  # noqa: PLC0415  (uvicorn takes 0.1 s)
+
+        return _serve_http(call, service, address, HttpAccess(token=token, hosts=hosts, origins=origins))
     if sys.stdin.isatty():
         call.console.print_message("waiting for an MCP host on stdin; press Ctrl-C to stop")
     serve(service)
     return 0
 
 
-def _serve_http(call: Invocation, service: SkillService, address: Address, token_file: str | None) -> int:
+def _serve_http(call: Invocation, service: SkillService, address: Address, access: "HttpAccess") -> int:
     from skillpm.serving.mcp.http import serve_http  # noqa: PLC0415  (uvicorn takes 0.1 s)
 
-    token = read_token(call.context.settings, token_file)
     if not call.console.verbose:  # then it is shown already
         show_events(call.console)
-    listener = open_listener(address, has_token=bool(token))
+    listener = open_listener(address, has_token=bool(access.token))
     url = address.replace(port=listener.getsockname()[1]).url
-    serve_http(service, listener, token=token, on_start=lambda: call.console.print_message(f"serving on {url}"))
+    who = (
+        "only clients that have the token are served"
+        if access.token
+        else "every user of this machine is served; to require a token, use --token-file"
+    )
+
+    def announce() -> None:
+        call.console.print_message(f"serving on {url}")
+        call.console.print_message(who)
+
+    serve_http(service, listener, access=access, on_start=announce)
     return 0
 
 

@@ -19,6 +19,8 @@ TOKEN = re.compile(r"[\x21-\x7e]+")
 BACKLOG = 128
 PORT = re.compile(r"[0-9]{1,5}")
 MAX_PORT = 65_535
+ALLOWED_HOST = re.compile(r"([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+ORIGIN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 
 
 class Address(Value):
@@ -54,6 +56,29 @@ def _is_host(host: str) -> bool:
     except ValueError:
         return host == "localhost"
     return True
+
+
+def parse_allowed_host(text: str) -> str:
+    """Return the value of the header `Host` that `HOST[:PORT]` allows, in lower case. Raises `UsageError`."""
+    host = text.strip().lower()
+    if not ALLOWED_HOST.fullmatch(host):
+        raise UsageError(
+            f"`{sanitize(text, 80)}` is not a valid HOST[:PORT]",
+            hint="give what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
+        )
+    return host
+
+
+def parse_allowed_origin(text: str) -> str:
+    """Return the value of the header `Origin` that is allowed, in lower case. Raises `UsageError`."""
+    origin = text.strip().lower()
+    scheme, _, host = origin.partition("://")
+    if not ORIGIN_SCHEME.fullmatch(scheme) or not ALLOWED_HOST.fullmatch(host):
+        raise UsageError(
+            f"`{sanitize(text, 80)}` is not a valid ORIGIN",
+            hint="give what browsers send, such as https://app.example or http://localhost:3000: without a path",
+        )
+    return origin
 
 
 def read_token(settings: Settings, file: str | None) -> str:

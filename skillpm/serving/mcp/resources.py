@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILE
@@ -19,12 +19,11 @@ from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.access_errors import SkillFileNotFound
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_files import MAX_FILE_BYTES, list_skill_files
+from skillpm.serving.skill_files import MAX_FILE_BYTES, SCHEME, build_uri, list_skill_files
 from skillpm.skillmd.core_schema import load_yaml
 from skillpm.skillmd.frontmatter import CLOSING, OPENING, decode_text
 from skillpm.skillmd.validation import validate_skill
 
-SCHEME = "skill://"
 # The limits of the extension: every host must accept a skill of this size.
 MAX_FILES = 512
 
@@ -102,11 +101,6 @@ def find_visible(service: SkillService, name: str) -> Card | None:
         with suppress(NotFoundError, NotAllowedError):
             service.find(name)
     return card
-
-
-def build_uri(name: str, path: str) -> str:
-    """Return the URI of a file or folder of a skill."""
-    return f"{SCHEME}{quote(name, safe='')}/{quote(path)}" if path else f"{SCHEME}{quote(name, safe='')}"
 
 
 def _build_entry(card: Card, paths: tuple[str, ...]) -> PublishedSkill:

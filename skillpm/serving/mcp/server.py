@@ -31,12 +31,11 @@ from skillpm import __version__
 from skillpm.core.names import SKILL_FILE
 from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
 from skillpm.registry.card import Card
-from skillpm.serving.access_errors import explain
 from skillpm.serving.mcp.prompts import ARGUMENT, FILE_TEMPLATE, build_prompts, complete, get_prompt
-from skillpm.serving.mcp.resources import ResourcePublisher, build_uri
+from skillpm.serving.mcp.resources import ResourcePublisher
 from skillpm.serving.mcp.stdio import StdioDrain, open_input
 from skillpm.serving.service import SkillService
-from skillpm.serving.skill_files import list_skill_files
+from skillpm.serving.skill_files import build_uri, list_skill_files
 from skillpm.serving.tool.schema import TOOL_NAME
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -240,13 +239,13 @@ class SkillServer:
         except (NotFoundError, NotAllowedError) as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from error
         except SkillpmError as error:
-            raise MCPError(types.INTERNAL_ERROR, explain(error)) from error
+            raise MCPError(types.INTERNAL_ERROR, self.service.explain(error)) from error
 
     def _tool_description(self) -> str:
         try:
             return self.service.description
         except SkillpmError as error:  # an error would make hosts drop the tool for the whole session
-            return f"Skills cannot be loaded right now: {explain(error)}"
+            return f"Skills cannot be loaded right now: {self.service.explain(error)}"
 
     def _get_page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
         """Return one page of skills by name, and the cursor of the next page."""

@@ -17,6 +17,7 @@ INTRO_SENTENCES = (
 )
 NO_SKILLS_MESSAGE = f"{INTRO_SENTENCES[0]} No skills are currently available."
 FIND_SENTENCE = "Search for what a task needs: with `query` in the tool `skill`, or `skillpm search --installed WORDS`."
+REMOTE_SENTENCE = "Its files are not on your disk: read them with the argument `file` of the tool `skill`."
 MAX_LISTED_FILES = 20
 
 
@@ -79,6 +80,13 @@ class OpenedSkill(Value):
     card: Card
     body: str
     files: tuple[str, ...] = ()
+    # The agent is on another machine: the card has a URI instead of a path.
+    is_remote: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The folder that relative paths in the body start at."""
+        return sanitize_line(self.card.folder) + ("/" if self.is_remote else "")
 
 
 class Renderer:
@@ -109,8 +117,8 @@ class Renderer:
             f'<skill_content name="{name}">',
             f"# Skill: {sanitize_line(opened.card.name)}",
             "",
-            f"Base directory: {sanitize_line(opened.card.folder)}",
-            "Relative paths below are relative to it.",
+            f"Base directory: {opened.folder}",
+            REMOTE_SENTENCE if opened.is_remote else "Relative paths below are relative to it.",
             "",
             escape_closing_tags(body),
         ]

@@ -12,6 +12,7 @@ from skillpm.serving.renderers.base import (
     INTRO_SENTENCES,
     NO_SKILLS_MESSAGE,
     NONE_OMITTED,
+    REMOTE_SENTENCE,
     OmittedSkills,
     OpenedSkill,
     Renderer,
@@ -44,8 +45,9 @@ class OpenCodeRenderer(Renderer):
     def render_skill(self, opened: OpenedSkill, mode: Mode, max_length: int) -> tuple[str, bool]:
         """Return a heading, the base directory and the body."""
         body, is_truncated = self._prepare_body(opened, mode, max_length)
-        name, folder = sanitize_line(opened.card.name), sanitize_line(opened.card.folder)
-        return "\n".join([f"## Skill: {name}", "", f"**Base directory**: {folder}", "", body]), is_truncated
+        lines = [f"## Skill: {sanitize_line(opened.card.name)}", "", f"**Base directory**: {opened.folder}"]
+        lines += [REMOTE_SENTENCE] if opened.is_remote else []
+        return "\n".join([*lines, "", body]), is_truncated
 
     def render_tool_description(self, skills: Sequence[SkillSummary], omitted: OmittedSkills = NONE_OMITTED) -> str:
         """Return the catalog."""
@@ -106,7 +108,8 @@ class GlmRenderer(Renderer):
         """Return the name, the body, and the path of the file."""
         body, is_truncated = self._prepare_body(opened, mode, max_length)
         name, location = sanitize_line(opened.card.name), sanitize_line(opened.card.location)
-        return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*\n", is_truncated
+        note = f"\n{REMOTE_SENTENCE}" if opened.is_remote else ""
+        return f"\n**Loaded Skill: {name}**\n\n{body}\n\n---\n*Skill loaded from: {location}*{note}\n", is_truncated
 
     def render_tool_description(
         self,

@@ -12,7 +12,6 @@ from skillpm.serving.access_errors import (
     SkillFileNotFound,
     SkillForbidden,
     SkillNotFound,
-    explain,
 )
 from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import Renderer
@@ -50,7 +49,8 @@ def answer_call(service: SkillAccess, arguments: object, render_list: RenderList
     except UsageError:
         raise
     except SkillpmError as error:
-        return _failure(style, style.unreadable_message(name, explain(error)) if name else f"Error: {explain(error)}")
+        reason = service.explain(error)
+        return _failure(style, style.unreadable_message(name, reason) if name else f"Error: {reason}")
 
 
 def _handle_request(service: SkillAccess, request: ToolRequest, render_list: RenderList) -> ToolResult:
