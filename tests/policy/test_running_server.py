@@ -51,6 +51,7 @@ def shop(scene: CommandSandbox, publisher: Publisher) -> CommandSandbox:
     project.run("install", "testing", "code-review", "--agent", "claude-code", check=True)
     publisher.publish(OLD, "")
     publisher.file.write_text(policy)
+    project.run("policy", "refresh", check=True)
     return project
 
 
