@@ -71,9 +71,8 @@ class SkillService(SkillAccess):
 
     def render_list(self, mode: Mode | None = None) -> str:
         """Return the answer of the tool `skill` to the action `list`, within `LIST_BUDGET`."""
-        listed = [
-            skill for skill in self.list() if not skill.card.entry.get("userOnly") and self.is_accepted(skill.card)
-        ]
+        cards = (card for card in self._refresh_visible_cards() if not card.entry.get("userOnly"))
+        listed = self.describe([card for card in cards if self.is_accepted(card)])
         forms = catalog_forms(self.style.render_list, self._choose_mode(mode, self.style))
         return self._fit_catalog(listed, forms, LIST_BUDGET).text
 

@@ -5,7 +5,6 @@ import inspect
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -205,11 +204,6 @@ def test_a_coroutine_is_not_awaited_by_a_synchronous_call_in_a_loop(folder: Path
         asyncio.run(main())
 
 
-async def wait_forever(_: str) -> bool:
-    await asyncio.Event().wait()
-    return True
-
-
 async def cancel_itself(_: str) -> bool:
     raise asyncio.CancelledError
 
@@ -231,22 +225,28 @@ def test_a_question_that_is_cancelled_or_times_out_is_a_no(folder: Path, path: s
 @pytest.mark.parametrize("path", PATHS)
 def test_a_call_that_is_cancelled_cancels_its_question(folder: Path, path: str) -> None:
     ended: list[str] = []
-    service = serve(folder, wait_forever)
-
-    async def ask(name: str) -> bool:
-        try:
-            return await wait_forever(name)
-        finally:
-            ended.append(name)
 
     async def main() -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await ASYNC_PATHS[path](AsyncSkillService(serve(folder, ask)))
+        is_asked = asyncio.Event()
+
+        async def ask(name: str) -> bool:
+            try:
+                is_asked.set()
+                await asyncio.Event().wait()
+            finally:
+                ended.append(name)
+            return True
+
+        service = serve(folder, ask)
+        call = asyncio.ensure_future(ASYNC_PATHS[path](AsyncSkillService(service)))
+        await is_asked.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert service.loaded == {}
 
     asyncio.run(main())
     assert ended == ["pdf"]
-    assert service.loaded == {}
 
 
 def test_many_open_questions_leave_threads_for_other_work(folder: Path) -> None:

@@ -334,5 +334,6 @@ def test_async_programs_have_the_same_service(folder: Path) -> None:
 
 def test_no_method_is_missing_from_the_async_service() -> None:
     methods = {name for name, _ in inspect.getmembers(SkillService, inspect.isfunction) if name[0] != "_"}
-    internal = {"describe", "find_by_words", "loaded_prompt", "refuse_blocked", "render_list", "require_approval"}
+    internal = {"describe", "explain", "find_by_words", "is_accepted", "loaded_prompt", "refuse_blocked", "render_list"}
+    internal |= {"require_approval"}
     assert methods - internal == {name for name in vars(AsyncSkillService) if name[0] != "_"}
