@@ -55,7 +55,7 @@ async def over_http(home: Path) -> AsyncIterator[tuple[Client, int]]:
     command = [*COMMAND, "mcp", "-g", "--http", "0"]
     async with await anyio.open_process(command, env=environment(home), cwd=home) as server:
         assert server.stderr is not None
-        url = (await server.stderr.receive()).decode().removeprefix("serving on ").strip()
+        url = (await server.stderr.receive()).decode().splitlines()[0].removeprefix("serving on ")
         async with Client(url) as client:
             yield client, server.pid
         server.send_signal(signal.SIGTERM)

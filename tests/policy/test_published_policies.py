@@ -13,10 +13,11 @@ from kit import GitServer, Response
 from policy.world import format_error
 
 from skillpm.errors import SkillpmError
+from skillpm.formats.trust.policy import read_policy
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import user_scope
-from skillpm.operations.context.scope_policy import load_scope_policies, require_current
-from skillpm.operations.policy.refresh import refresh_policies
+from skillpm.operations.context.scope_policy import load_scope_policies, read_copy, require_current
+from skillpm.operations.policy.refresh import refresh_policies, write_copy
 from skillpm.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -320,3 +321,21 @@ def test_a_policy_that_no_machine_would_take_is_not_signed(scene: CommandSandbox
 
     assert project.output("policy", "sign", "p.toml", "--key", "key.pem").startswith(f"! error: {message}\n")
     assert not project.exists("p.toml.sig")
+
+
+def test_a_slow_response_does_not_replace_a_newer_policy(publisher: Publisher) -> None:
+    """Two processes fetch at the same time; the one that read the older policy is the last to write."""
+    publisher.publish(NEW, "")
+    publisher.refresh()
+    (copy,) = (publisher.file.parent / "policies").iterdir()
+    policy = read_policy(publisher.file.read_text(), str(publisher.file)).fetch
+    assert policy is not None
+    older = read_copy(policy, publisher.settings)
+    assert older is not None
+    publisher.publish(NEWER)
+    publisher.refresh()
+    newest = copy.read_text()
+
+    write_copy(older, policy, publisher.settings)
+
+    assert copy.read_text() == newest

@@ -57,7 +57,7 @@ def refresh_policies(
         issued = "" if old is None else old.policy.issued
         try:
             new = _fetch(context, policy.fetch, old, MAX_WAIT if old is None else max_wait)
-            _write_copy(new, policy.fetch, settings)
+            write_copy(new, policy.fetch, settings)
         except SkillpmError as error:
             results.append(RefreshedPolicy(url=policy.fetch.url, issued=issued, error=error))
             continue
@@ -84,7 +84,8 @@ def _read_old_copy(fetch: FetchedPolicy, settings: Settings) -> PolicyCopy | Non
     return None
 
 
-def _write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> None:
+def write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> None:
+    """Write the copy of a policy, unless there is a newer one."""
     path, latest = copy_path(fetch, settings), _read_old_copy(fetch, settings)
     if latest is not None and latest.policy.issued > copy.policy.issued:
         return  # another process fetched a newer one meanwhile
