@@ -30,6 +30,8 @@ SCENARIOS: Sequence[tuple[str, tuple[str, ...], tuple[str, ...], float]] = (
     ("sync, nothing to do", ("-m", "skillpm", "sync"), CLICK, 1.2),
     ("list, after a change", ("-m", "skillpm", "list", "-v"), CLICK, 2.0),
     ("sync, after a change", ("-m", "skillpm", "sync", "-v"), CLICK, 2.5),
+    ("load", ("-m", "skillpm", "load", "skill-000"), CLICK, 3.0),
+    ("sync, local sources", ("-m", "skillpm", "sync", "--project", "local"), CLICK, 3.0),
 )
 
 
@@ -42,8 +44,13 @@ def install(base: Path, count: int) -> Sandbox:
         repository.write(prefix_paths(f"skills/skill-{number:03}", files))
     repository.commit("all")
     sandbox = Sandbox(base / "world")
-    sandbox.write("skills.json", '{"skills": {}}\n')
+    for path in ("skills.json", "local/skills.json"):
+        sandbox.write(path, '{"skills": {}}\n')
     sandbox.run("install", repository.file_url, "--all", "--yes", check=True)
+    # No answer is prepared for skills from local folders and for live links.
+    for name, options in (("copied", ()), ("linked", ("--link",))):
+        sandbox.write_files(prefix_paths(f"local/mine/{name}", make_skill(name, body="body\n" * 200)))
+        sandbox.run("install", f"./mine/{name}", *options, "--project", ".", cwd="local", check=True)
     return sandbox
 
 

@@ -89,11 +89,12 @@ def is_own_entry(path: str, state: os.stat_result) -> bool:
     Nobody else may own it, or be able to replace it or a folder above it: a claim in it, such as that content passed
     the audit, would otherwise be theirs.
     """
-    return _is_own(state) and _is_own_folder(os.path.dirname(os.path.realpath(path)))
+    return _is_own(state) and _is_own_folder(os.path.dirname(path))
 
 
 @lru_cache(maxsize=64)
 def _is_own_folder(folder: str) -> bool:
+    folder = os.path.realpath(folder)
     try:
         state = os.stat(folder)
     except OSError:

@@ -18,6 +18,7 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
+from skillpm.operations.context.acceptance import Acceptance, unchecked_message
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.context.scope_permissions import load_rules, visible_scopes
@@ -33,7 +34,6 @@ from skillpm.operations.inspect.list import (
     startup_tokens,
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
-from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
 from skillpm.operations.migrate.flat_files import find_flat_files
 
 MAX_MEMBERS = 12
@@ -67,7 +67,8 @@ def command(
         _print_host_listing(call, agent)
         return
     settings = call.context.settings
-    listing = mark_blocked(list_skills(scope), load_policies(visible_scopes(scope, settings), settings))
+    acceptance = Acceptance(scope, settings)
+    listing = mark_blocked(list_skills(scope, acceptance), load_policies(visible_scopes(scope, settings), settings))
     if groups:
         from skillpm.operations.pipeline.groups import group_skills  # noqa: PLC0415  (imports the resolver)
 
@@ -78,12 +79,10 @@ def command(
         lines = (f"{sanitize(skill.name, 64)}\t{sanitize(skill.path)}/{SKILL_FILE}" for skill in shown.skills)
         call.console.print_raw("\n".join(lines))
         return
-    unchecked = find_unchecked(scope, call.context)
-    listing = listing.replace(unchecked=tuple(unchecked))
     _print_listing(call, scope, listing, tokens=tokens, include_hidden=include_hidden)
-    if unchecked and not call.console.as_json:
-        call.console.print_message(unchecked_message(scope, unchecked))
-    elif not groups and not unchecked:  # `sync` changes what is unchecked without changing a file here
+    if listing.unchecked and not call.console.as_json:
+        call.console.print_message(unchecked_message(scope, listing.unchecked))
+    elif not groups and not listing.unchecked:  # `sync` changes what is unchecked without changing a file here
         prepare_list_answer(call, scope)
 
 

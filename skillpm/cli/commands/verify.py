@@ -7,8 +7,9 @@ import click
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation
 from skillpm.core.text import pluralize, sanitize
+from skillpm.operations.context.acceptance import unchecked_message
 from skillpm.operations.context.scope import Scope
-from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
+from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import verify
 
 

@@ -4,6 +4,7 @@ What a checkout says of a folder (receipt, lockfile, `edits`) decides nothing he
 and where a rule asks for a place, the claimed source is proved as for fetched content.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -137,9 +138,10 @@ def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[s
 
 
 def _read(skill: PresentSkill, acceptance: Acceptance) -> IncomingSkill:
-    paths = [skill.file] if skill.file else list_files(skill.folder)
-    tree = read_files(skill.folder, paths) if skill.tree is None else skill.tree
-    folder = PathPin(path=skill.folder)
+    real = os.path.realpath(skill.folder)
+    paths = [skill.file] if skill.file else list_files(real)
+    tree = read_files(real, paths) if skill.tree is None else skill.tree
+    folder = PathPin(path=real)
     if skill.claim is None:
         return IncomingSkill(name=skill.name, locked=LockedSkill(pin=folder, digest=tree.digest), tree=tree)
     if not skill.is_claimed:

@@ -6,7 +6,7 @@ file that was written on this machine (`cachedir.read_bound_file`).
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -16,9 +16,12 @@ from skillpm.cachedir import read_bound_file, record_use, write_bound_file
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import REVIEWS_FILE, SkillName
+from skillpm.core.suggestions import list_some
+from skillpm.core.text import pluralize
 from skillpm.core.values import Value
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.disk_state import walk_files
 from skillpm.operations.context.scope import Scope, user_scope
 from skillpm.operations.context.scope_policy import find_copy_files, find_policy_files
@@ -28,15 +31,16 @@ from skillpm.settings import Settings
 
 # In the cache, next to the findings of the audit.
 BUCKET = "verdicts"
-MAX_SIZE = 100_000
+MAX_SIZE = 5_000_000
 DAY_SECONDS = 86_400
+MAX_NAMED = 5
 
 
 class PresentSkill(Value):
     """A skill that is in a skills directory already."""
 
     name: SkillName
-    # The folder with its files: of a live link, where the link leads.
+    # The folder with its files; it may be a live link to them.
     folder: str
     # What the lockfile, else the receipt, says of it; None for a local skill. A claim, nothing more.
     claim: LockedSkill | None = None
@@ -48,9 +52,23 @@ class PresentSkill(Value):
     tree: FileTree | None = None
 
     @property
+    def claim_text(self) -> str:
+        """What is claimed of its content, as one text."""
+        return "" if self.claim is None else f"{self.claim.pin!r}\n{self.claim.signer}\n{self.digest}"
+
+    @property
     def is_claimed(self) -> bool:
         """Whether its files are those that the claim is about, and not edited ones or a live link."""
         return self.claim is not None and self.digest is not None and self.claim.digest == self.digest
+
+
+def find_claim(
+    name: SkillName, locked: Mapping[SkillName, LockedSkill], installed: Mapping[SkillName, InstalledSkill]
+) -> LockedSkill | None:
+    """Return what the lockfile, else the receipt, says of a skill; None without either."""
+    if (claim := locked.get(name)) is not None or (recorded := installed.get(name)) is None:
+        return claim
+    return LockedSkill(pin=recorded.pin, digest=recorded.digest, version=recorded.version)
 
 
 class Acceptance:
@@ -86,10 +104,34 @@ class Acceptance:
     def has(self, skill: PresentSkill) -> bool:
         """Return whether a skill was accepted as it is now, under the rules as they are now."""
         if skill.is_claimed:
+            if self.directory.get("rules") == self.rules and self._is_listed(skill):
+                return True
             entry = self.read(skill)
             return entry is not None and entry.get("rules") == self.rules
         entry = None if skill.tree is not None else self._read(self._folder_path(skill))
         return entry is not None and entry.get("rules") == self.rules and entry.get("files") == hash_stats(skill.folder)
+
+    def is_known(self, skill: PresentSkill) -> bool:
+        """Return whether content was ever accepted on this machine as what a skill claims to be."""
+        return self._is_listed(skill) or self.read(skill) is not None
+
+    @cached_property
+    def directory(self) -> Mapping[str, Any]:
+        """What was recorded of the skills directory as a whole, so that one read tells of all its skills."""
+        return self._read(self._directory_path()) or {}
+
+    def add_directory(self, present: Iterable[PresentSkill]) -> None:
+        """Record that these are the claims of a skills directory, and that all of them are accepted."""
+        value = {"rules": self.rules, "skills": {skill.name: skill.claim_text for skill in present if skill.is_claimed}}
+        if {key: self.directory.get(key) for key in value} != value:
+            self._write(self._directory_path(), value)
+
+    def _is_listed(self, skill: PresentSkill) -> bool:
+        listed = self.directory.get("skills")
+        return isinstance(listed, dict) and listed.get(skill.name) == skill.claim_text
+
+    def _directory_path(self) -> str:
+        return self._entry_path(f"accepted directory {self._scope.layout.directory}")
 
     def read(self, skill: PresentSkill) -> Mapping[str, Any] | None:
         """Return what was recorded when content was accepted as what a skill claims to be, under whatever rules."""
@@ -105,9 +147,7 @@ class Acceptance:
             self._write(self._folder_path(skill), {"files": files, "rules": self.rules})
 
     def _content_path(self, skill: PresentSkill) -> str:
-        claim = skill.claim
-        text = f"{skill.name}\n{claim and claim.pin!r}\n{claim and claim.signer}\n{skill.digest}"
-        return self._entry_path(f"accepted {text}")
+        return self._entry_path(f"accepted {skill.name}\n{skill.claim_text}")
 
     def _folder_path(self, skill: PresentSkill) -> str:
         return self._entry_path(f"accepted folder {skill.name}\n{skill.claim!r}\n{skill.folder}")
@@ -141,3 +181,10 @@ def hash_stats(folder: str) -> str:
     except OSError:
         return ""
     return content_hash("\n".join(rows).encode(errors="surrogatepass"))
+
+
+def unchecked_message(scope: Scope, names: Sequence[str]) -> str:
+    """Return what to say of unchecked skills."""
+    verb, them = ("was", "it") if len(names) == 1 else ("were", "them")
+    named = f"{pluralize(len(names), 'skill')} {verb} not checked on this machine: {list_some(names, MAX_NAMED)}"
+    return f"{named}; `{scope.command('sync')}` checks {them}"

@@ -11,11 +11,12 @@ from skillpm.installer.journal import is_change_pending, read_journal
 from skillpm.installer.layout import Layout, load_receipt
 from skillpm.installer.leftovers import find_temporary_files
 from skillpm.locks import is_held
+from skillpm.operations.context.acceptance import unchecked_message
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
-from skillpm.operations.inspect.unchecked import find_unchecked, unchecked_message
+from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import LINK_REPLACED, verify
 from skillpm.operations.migrate.flat_files import find_flat_files
 from skillpm.operations.pipeline.index_policy import find_unconfigured, unconfigured_index_hint

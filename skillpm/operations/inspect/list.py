@@ -1,7 +1,7 @@
 """`list`: the skills of a scope, from the registry and the stat cache."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from skillpm.installer.disk_state import digest_folder, find_changes
 from skillpm.installer.escaping_links import has_escaping_link
 from skillpm.installer.skill_file import read_skill_file
 from skillpm.installer.stat_cache import StatCache, read_stat_cache
+from skillpm.operations.context.acceptance import Acceptance, PresentSkill, find_claim
 from skillpm.operations.context.scope import Scope
 from skillpm.registry.build_state import BuildResult, PriorState
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
@@ -58,8 +59,11 @@ class Listing(Value):
     unchecked: tuple[str, ...] = ()  # not checked on this machine yet
 
 
-def list_skills(scope: Scope) -> Listing:
-    """List the skills of a scope, without a lock and without writing."""
+def list_skills(scope: Scope, acceptance: Acceptance | None = None) -> Listing:
+    """List the skills of a scope, without a lock and without writing.
+
+    `acceptance` says which of them were checked on this machine.
+    """
 
     def read_listing(view: ReadView) -> tuple[Listing, bool]:
         manifest = view.read_document("manifest", scope.manifest)
@@ -91,10 +95,30 @@ def list_skills(scope: Scope) -> Listing:
             ),
             is_pending=view.is_pending,
             members=_find_members(scope, parsed),
+            unchecked=() if acceptance is None else _find_unchecked(skills, acceptance, receipt, locked or {}),
         )
         return listing, all(skill.state not in {"missing", "modified"} for skill in skills)
 
     return read_until_consistent(scope.layout, read_listing)
+
+
+def _find_unchecked(
+    skills: Iterable[ListedSkill],
+    acceptance: Acceptance,
+    receipt: Receipt,
+    locked: Mapping[SkillName, LockedSkill],
+) -> tuple[str, ...]:
+    unchecked = []
+    for skill in skills:
+        name = SkillName(skill.name)
+        # An edited skill and a live link are judged by their files whenever they are used.
+        claim = (
+            find_claim(name, locked, receipt.skills) if skill.state in {"installed", "locked", "not-locked"} else None
+        )
+        if claim is not None and claim.digest is not None and claim.digest == skill.digest:
+            present = PresentSkill(name=name, folder=skill.path, claim=claim, digest=claim.digest)
+            unchecked += [] if acceptance.is_known(present) else [skill.name]
+    return tuple(unchecked)
 
 
 def _find_members(scope: Scope, manifest: Manifest | None) -> tuple[str, ...]:

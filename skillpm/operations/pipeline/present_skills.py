@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from skillpm.core.names import SkillName
 from skillpm.fetchers.base import variant_of
-from skillpm.formats.lockfile import LockedSkill, Lockfile
+from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import Action
 from skillpm.installer.disk_state import InstalledState, digest_folder
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.operations.context.acceptance import Acceptance, PresentSkill
+from skillpm.operations.context.acceptance import Acceptance, PresentSkill, find_claim
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
 from skillpm.operations.pipeline.blockers import is_unmanaged
@@ -53,14 +53,12 @@ def find_present(
             continue
         if needs_files(action, lockfile, receipt, disk):
             continue  # checked as new content
-        claim, installed = lockfile.skills.get(name), receipt.skills.get(name)
-        if claim is None and installed is not None:
-            claim = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
-        folder = os.path.realpath(scope.layout.skill_path(name))
+        claim = find_claim(name, lockfile.skills, receipt.skills)
+        folder = scope.layout.skill_path(name)
         is_local = is_unmanaged(action, receipt)
         yield PresentSkill(name=name, folder=folder, claim=None if is_local else claim, digest=state.digest)
     for name in sorted(local):
-        yield PresentSkill(name=name, folder=os.path.realpath(scope.layout.skill_path(name)))
+        yield PresentSkill(name=name, folder=scope.layout.skill_path(name))
 
 
 def find_refused_skills(
@@ -69,11 +67,14 @@ def find_refused_skills(
     """Return the skills that a rule refuses as they are. What this machine has accepted before is not read again."""
     acceptance = Acceptance(scope, context.settings)
     unknown = [skill for skill in present if not acceptance.has(skill)]
-    if not unknown:
-        return {}
-    from skillpm.operations.content_validation.present import find_refused  # noqa: PLC0415  (with the audit)
+    refused: Refused = {}
+    if unknown:
+        from skillpm.operations.content_validation.present import find_refused  # noqa: PLC0415  (with the audit)
 
-    return find_refused(scope, context, unknown, options, may_fetch=may_fetch)
+        refused = find_refused(scope, context, unknown, options, may_fetch=may_fetch)
+    if not refused:
+        acceptance.add_directory(present)
+    return refused
 
 
 def refused_messages(refused: Refused, outcome: str = "is refused") -> list[str]:
