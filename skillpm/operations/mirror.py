@@ -70,6 +70,7 @@ class _Locked(Value):
     name: SkillName
     skill: LockedSkill
     fetchers: FetcherDispatcher
+    scope: Scope
 
 
 def mirror_skills(context: Context, request: MirrorRequest) -> MirrorResult:
@@ -143,7 +144,7 @@ def _read_locked(context: Context, path: str) -> Iterator[_Locked]:
     scope = scope.replace(lockfile=path, manifest=os.path.join(folder, MANIFEST), member="")
     fetchers = _open_fetchers(scope, context, lockfile)
     for name, skill in lockfile.skills.items():
-        yield _Locked(name=name, skill=skill, fetchers=fetchers)
+        yield _Locked(name=name, skill=skill, fetchers=fetchers, scope=scope)
 
 
 def _open_fetchers(scope: Scope, context: Context, lockfile: Lockfile) -> FetcherDispatcher:
@@ -204,6 +205,21 @@ def _pack(context: Context, new: Mapping[str, _Locked]) -> Iterator[tuple[str, b
     for batch in by_fetchers.values():
         if missing := batch[0].fetchers.fetch({each.name: each.skill for each in batch}):
             raise OfflineError(missing, skills=[each.name for each in batch])
+    _refuse_content(context, new)
     for key, each in new.items():
         if each.skill.digest is not None:
             yield key, pack_archive(fetch_content(each.fetchers, each.name, each.skill, each.skill.digest))
+
+
+def _refuse_content(context: Context, new: Mapping[str, _Locked]) -> None:
+    """Raise `NotTrusted` with every reason why the rules here refuse content that would be mirrored."""
+    from skillpm.operations.content_validation.incoming import find_refusals  # noqa: PLC0415  (imports the audit)
+    from skillpm.operations.content_validation.problems import refusal  # noqa: PLC0415
+
+    problems = []
+    for each in new.values():
+        if each.skill.digest is not None:
+            tree = fetch_content(each.fetchers, each.name, each.skill, each.skill.digest)
+            problems += find_refusals(each.scope, context, each.name, each.skill, tree)
+    if problems:
+        raise refusal(problems, outcome="nothing was mirrored")

@@ -7,6 +7,9 @@ collected, so that one run shows everything; then nothing is installed.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SkillName
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import OciPin
 from skillpm.operations.content_validation.allowed import remember_allowed
 from skillpm.operations.content_validation.audited import find_audit_problems, find_excepted_rules
@@ -60,6 +63,15 @@ def find_problems(
         return []
     request = _make_request(scope, context, incoming, options)
     return [problem for check in CHECKS for problem in check(request)]
+
+
+def find_refusals(
+    scope: Scope, context: Context, name: SkillName, locked: LockedSkill, tree: FileTree
+) -> list[Problem]:
+    """Return why content that is handed on, to a mirror or an index, is refused; nothing is reported."""
+    # As its own successor: findings that only warn are not repeated.
+    skill = IncomingSkill(name=name, locked=locked, tree=tree, old=locked, read_before=lambda: tree)
+    return [problem for problem in find_problems(scope, context, [skill], ValidationOptions()) if problem.blocks]
 
 
 def _make_request(

@@ -69,7 +69,7 @@ def _judge(
     acceptance = Acceptance(scope, context.settings)
     is_elsewhere = {skill.name for skill in present if skill.is_claimed or skill.file or skill.tree is not None}
     stats = {skill.name: "" if skill.name in is_elsewhere else hash_stats(skill.folder) for skill in present}
-    incoming = {skill.name: _read(skill, acceptance) for skill in present}
+    incoming = {skill.name: read_incoming(skill, is_known=acceptance.read(skill) is not None) for skill in present}
     unproved = _find_unproved(scope, context, present, incoming, acceptance, may_fetch=may_fetch)
     audit = load_audit_settings(scope, context.settings)
     refused = {}
@@ -137,7 +137,11 @@ def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[s
     return prior.get("block") == [*request.audit.block] and isinstance(excepted, list) and problem.rule not in excepted
 
 
-def _read(skill: PresentSkill, acceptance: Acceptance) -> IncomingSkill:
+def read_incoming(skill: PresentSkill, *, is_known: bool = False) -> IncomingSkill:
+    """Return a skill that is there, as the checks of new content take it.
+
+    Of a skill that `is_known`, since it was accepted before, warnings are not repeated.
+    """
     real = os.path.realpath(skill.folder)
     paths = [skill.file] if skill.file else list_files(real)
     tree = read_files(real, paths) if skill.tree is None else skill.tree
@@ -148,12 +152,10 @@ def _read(skill: PresentSkill, acceptance: Acceptance) -> IncomingSkill:
         locked = skill.claim.replace(digest=skill.digest or tree.digest)
         return IncomingSkill(name=skill.name, locked=locked, tree=tree, place=folder)
     is_foreign = isinstance(skill.claim.pin, BundledPin) and not is_bundled_content(skill.claim)
-    is_known = acceptance.read(skill) is not None
     return IncomingSkill(
         name=skill.name,
         locked=skill.claim,
         tree=tree,
-        # Warnings about content that was accepted before are not repeated.
         old=skill.claim if is_known else None,
         read_before=lambda: tree,
         place=folder if is_foreign else None,

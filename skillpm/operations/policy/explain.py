@@ -15,7 +15,9 @@ from skillpm.formats.pin import summarize_pin
 from skillpm.formats.trust.policy import Policy
 from skillpm.installer.layout import load_receipt
 from skillpm.operations.content_validation.policy_rules import check_skill
+from skillpm.operations.content_validation.present import read_incoming
 from skillpm.operations.content_validation.problems import IncomingSkill, find_beside
+from skillpm.operations.context.acceptance import PresentSkill
 from skillpm.operations.context.audit_settings import load_audit_settings
 from skillpm.operations.context.project_files import read_project_files
 from skillpm.operations.context.runtime import Context
@@ -155,24 +157,13 @@ def _check(
     scope: Scope, context: Context, policies: Policies, name: SkillName, skill: LockedSkill | None
 ) -> Iterator[PolicyCheck]:
     tree = _read_installed(scope, context, name)
-    if skill is not None and tree is not None:
+    if tree is not None:
         # The files on disk are checked, not what the lockfile says about them.
-        incoming = IncomingSkill(name=name, locked=skill.replace(digest=tree.digest), tree=tree)
-        yield from _check_incoming(scope, context, policies, incoming)
+        present = PresentSkill(name=name, folder=scope.layout.skill_path(name), claim=skill, digest=tree.digest)
+        yield from _check_incoming(scope, context, policies, read_incoming(present))
     elif skill is not None:
         yield from policies.check_place(skill.pin)
         yield from policies.check_blocked([name], skill.digest or "")
-    elif tree is not None:
-        yield from check_local_skill(policies, name, tree)
-
-
-def check_local_skill(policies: Policies, name: SkillName, tree: FileTree) -> Iterator[PolicyCheck]:
-    """Check a skill that skillpm did not install: its source is unknown."""
-    from skillpm.operations.content_validation.policy_rules import describe_content  # noqa: PLC0415
-
-    declared, content = describe_content(tree)
-    yield from policies.check_blocked([name, declared], tree.digest)
-    yield from policies.check_content(content)
 
 
 def _read_installed(scope: Scope, context: Context, name: SkillName) -> FileTree | None:

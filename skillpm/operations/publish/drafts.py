@@ -23,9 +23,11 @@ from skillpm.fetchers.metadata import read_metadata
 from skillpm.fetchers.notices import report_warnings
 from skillpm.files import read_regular_file, translate_os_errors
 from skillpm.formats.index_schema import version_problem
+from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.pin import PathPin
 from skillpm.indexes.publish.release_merge import find_errors
 from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import user_scope
 from skillpm.operations.validate import find_skill_folders
 from skillpm.requirements.source import GitSource
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, parse_specifier
@@ -129,7 +131,8 @@ def read_drafts(
             no_version = f"{NO_VERSION}: {_why_no_history(draft)}"
             is_from_history = bool(draft.history_version)
             draft = draft.replace(version=draft.history_version, is_from_history=is_from_history, no_version=no_version)
-        on_draft(draft if draft.version else draft.replace(version=default_version))
+        draft = draft if draft.version else draft.replace(version=default_version)
+        on_draft(draft.replace(errors=(*draft.errors, *_find_refusals(context, draft.name, draft.tree))))
 
     path = os.path.join(context.settings.working_directory, source)
     if not os.path.lexists(path) and isinstance(repository := parse_specifier(source).source, GitSource):
@@ -141,6 +144,20 @@ def read_drafts(
         else _read_folder_drafts(context, path, source)
     ):
         complete(draft)
+
+
+def _find_refusals(context: Context, name: str, tree: FileTree | None) -> Iterator[str]:
+    """Yield why the rules of this user refuse the content of a skill: what may not be used here is not published here.
+
+    Rules about where a skill comes from, and about reviews and signatures, are for those who install it.
+    """
+    if tree is None or not is_skill_name(name):
+        return
+    from skillpm.operations.content_validation.incoming import find_refusals  # noqa: PLC0415  (imports the audit)
+
+    locked = LockedSkill(pin=PathPin(path=name), digest=tree.digest)
+    problems = find_refusals(user_scope(context.settings), context, SkillName(name), locked, tree)
+    yield from (each.text for each in problems if each.kind == "audit" or each.rule == "blocked")
 
 
 def find_version_error(draft: ReleaseDraft) -> str:
