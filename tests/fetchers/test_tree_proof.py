@@ -1,6 +1,7 @@
 """A locked tree is proved to be that of its commit, whatever the caches hold: the commit is what people review."""
 
 import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from fetchers.world import Project, take_requests
 from kit import GitServer, Repository, make_skill, prefix_paths
+from kit.faults import late
 
 PROOF = ["info", "fetch"]
 
@@ -82,19 +84,42 @@ def test_a_commit_or_path_that_does_not_exist_is_refused(
     assert not victim.exists(".agent-skills/pdf")
 
 
+@pytest.mark.parametrize("seconds", [0, 0.1, 1])
 def test_a_server_without_filters_does_not_excuse_a_commit_that_it_does_not_have(
-    project: Project, server: GitServer, tmp_path: Path
+    project: Project, server: GitServer, tmp_path: Path, seconds: float
 ) -> None:
+    """Git says that the server has no filters before the server has seen the request."""
     plain = Repository.create(tmp_path / "plain", partial_clone=False)
     plain.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
     project.run("install", f"{server.serve('plain', plain)}@pdf", check=True)
     victim = project.clone(tmp_path / "victim")
     forge(victim, commit="0" * 39 + "1")
+    server.add_fault("", late(seconds))
 
     for cache in (victim.cache, project.cache):
         result = victim.run("sync", "--frozen", env={"SKILLPM_CACHE_DIR": str(cache)})
         assert (result.code, "cannot prove" in result.stderr) == (1, False), result.stderr
     assert not victim.exists(".agent-skills/pdf")
+
+
+@pytest.mark.parametrize("fault", ["reset", "hang-up", "reset-in-head"])
+def test_a_server_without_filters_that_does_not_answer_proves_nothing(
+    project: Project, server: GitServer, tmp_path: Path, fault: str
+) -> None:
+    """A lost connection is not the answer that the commit is there."""
+    plain = Repository.create(tmp_path / "plain", partial_clone=False)
+    commit = plain.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    url = server.serve("plain", plain)
+    project.run("install", f"{url}@pdf", check=True)
+    (project.cache / "v1/proofs").rename(project.cache / "v1/forgotten")
+    shutil.rmtree(project.cache / "v1/git")
+    victim = project.clone(tmp_path / "victim")
+    server.add_fault(" fetch$", fault)
+
+    result = victim.run("sync", "--frozen", env={"SKILLPM_CACHE_DIR": str(project.cache)})
+
+    assert (result.code, commit[:7] in result.stderr) == (1, False), result.stderr
+    assert result.stderr.splitlines()[0] == f"error: the connection to {url} was lost"
 
 
 def test_what_was_proved_once_is_not_proved_again(
@@ -122,7 +147,9 @@ def test_a_server_without_filters_is_reported_once_before_it_sends_everything(
     project: Project, server: GitServer, tmp_path: Path
 ) -> None:
     plain = Repository.create(tmp_path / "plain", partial_clone=False)
-    commit = plain.write(prefix_paths("skills/pdf", make_skill("pdf"))).commit()
+    # Incompressible, and more than one packet of the response: git reads whole packets.
+    other = {"data.bin": random.Random(1).randbytes(300_000)}
+    commit = plain.write(prefix_paths("skills/pdf", make_skill("pdf")) | other).commit()
     url = server.serve("plain", plain)
     project.run("install", f"{url}@pdf", check=True)
     env = {"SKILLPM_CACHE_DIR": str(project.cache)}

@@ -103,6 +103,17 @@ def cut_chunks(client: socket.socket, response: Response) -> None:
     client.sendall(head + b"%x\r\n" % len(response.body) + _first_half(response))
 
 
+def late(seconds: float) -> Fault:
+    """Return a fault: respond correctly, after some seconds."""
+
+    def respond(client: socket.socket, response: Response) -> None:
+        select.select([client], [], [], seconds)
+        with suppress(OSError):
+            client.sendall(render_head(response) + response.body)
+
+    return respond
+
+
 def stall(client: socket.socket, _: Response) -> None:
     """Accept the request and send nothing."""
     _wait_for_close(client)

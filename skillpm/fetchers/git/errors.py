@@ -36,6 +36,10 @@ class GitFailed(Exception):
         return classify(self.stderr)
 
 
+class GitStopped(GitFailed):
+    """A git process that was stopped because of what it printed, when the server had begun to send objects."""
+
+
 class MissingRef(NotFoundError):
     """A branch or tag that does not exist; `kinds` are `branch`, `tag` or both, as far as the user said."""
 

@@ -15,7 +15,7 @@ from typing import IO
 
 from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
-from skillpm.fetchers.git.errors import GitFailed
+from skillpm.fetchers.git.errors import GitFailed, GitStopped
 from skillpm.fetchers.git.limits import GitLimits, limit_process
 from skillpm.files import translate_os_errors
 
@@ -205,8 +205,8 @@ class GitProcesses:
                             raise FetchError("interrupted") from None
                         deadline.check()
                         deadline.check_usage(child.pid, os.fstat(stderr).st_size)
-                        if deadline.stop_on and deadline.stop_on in (printed := read_stderr(stderr)):
-                            raise GitFailed(printed) from None
+                        if deadline.should_stop() and deadline.stop_on in (printed := read_stderr(stderr)):
+                            raise GitStopped(printed) from None
             except BaseException:
                 kill_process(child)
                 raise

@@ -72,7 +72,7 @@ class Repository:
     ) -> None:
         """Fetch refs and objects in one request. `ids` go over stdin: object ids, or refs too many for arguments.
 
-        Git is stopped when it prints `stop_on`, which raises `GitFailed`.
+        Git is stopped when it has printed `stop_on` and the server sends objects, which raises `GitStopped`.
 
         Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """

@@ -14,7 +14,7 @@ from skillpm.core.text import sanitize
 from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, translate_error
+from skillpm.fetchers.git.errors import GitFailed, GitStopped, translate_error
 from skillpm.fetchers.git.history import open_temporary
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
@@ -133,7 +133,7 @@ def _finish(
         if all(read_tree_id(repository, pin.commit, pin.path) is not None for pin in pins.values()):
             check_trees(repository, pins)
             return
-        is_unable = NO_FILTER in failed.stderr or ErrorKind.UNADVERTISED in failed.kinds
+        is_unable = isinstance(failed, GitStopped) or ErrorKind.UNADVERTISED in failed.kinds
         if not is_unable or ErrorKind.OBJECT_MISSING in failed.kinds:
             raise translate_error(failed, repository.url) from failed
         commits = ", ".join(sorted({short_commit(pin.commit) for pin in pins.values()}))

@@ -14,12 +14,12 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import FetchError
 from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
 from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, parse_http_status
+from skillpm.fetchers.git.errors import GitFailed, GitStopped, parse_http_status
 from skillpm.fetchers.git.gitconfig import GitConfig
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
-from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
+from skillpm.fetchers.git.repository_cache import is_receiving, measure_incoming, remove_leftovers
 from skillpm.fetchers.git.transfer.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
 from skillpm.fetchers.git.transfer.response_headers import MAX_HEADER_BYTES, ResponseHeaders
 from skillpm.fetchers.git.transfer.transport import GitTarget, build_network_environment, split_url
@@ -244,14 +244,21 @@ class Remote:
 
     def _retry(self, attempt_once: Callable[[GitLimits], Result], stop_on: str = "") -> Result:
         context, settings = self.context, self.context.settings
-        limits = GitLimits(self.url, settings.network_timeout, self._max_bytes, self._check_progress, stop_on)
+        limits = GitLimits(
+            self.url,
+            settings.network_timeout,
+            self._max_bytes,
+            self._check_progress,
+            stop_on,
+            lambda: is_receiving(self.path),
+        )
         attempt = 1
         while True:
             try:
                 return attempt_once(limits)
+            except GitStopped:
+                raise
             except GitFailed as failed:
-                if stop_on and stop_on in failed.stderr:
-                    raise
                 # The kernel kills git at the file size limit; that is the reason to report, not git's last words.
                 self._check_progress()
                 kinds = failed.kinds
