@@ -299,6 +299,10 @@ class FetcherDispatcher:
             self.signatures[pin] = tuple(fetcher.find_signatures(name, pin))  # type: ignore[arg-type]  # of its own kind
         return self.signatures[pin]
 
+    def find_commits_off_branch(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
+        """Return where the commits of pins are, as `GitFetcher` does."""
+        return cast("GitFetcher", self._fetcher("git")).find_commits_off_branch(pins)
+
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
         return cast("GitFetcher", self._fetcher("git")).find_lost_commits(pins)

@@ -28,6 +28,11 @@ class GitPin(Value):
     # Patterns that choose files of the folder; empty for all.
     files: tuple[str, ...] = ()
 
+    @property
+    def follows_branch(self) -> bool:
+        """Whether the commit was found on a branch."""
+        return self.ref == "HEAD" or self.ref.startswith("refs/heads/")
+
 
 class PathPin(Value):
     """A local folder, copied (its digest is locked) or linked live (it has no digest)."""

@@ -35,7 +35,7 @@ def test_check_without_a_lockfile_is_an_error_and_writes_nothing(scene: CommandS
 def test_check_names_everything_that_differs(scene: CommandSandbox, url: str) -> None:
     pdf = {"git": url, "path": "skills/pdf"}
     scene.create_project(manifest_text(**{"code-review": {"bundled": True}, "pdf": pdf})).run("lock", check=True)
-    assert scene.output("lock", "--check") == UP_TO_DATE.format("code-review, pdf")
+    assert scene.output("lock", "--check") == UP_TO_DATE.format("code-review, pdf") + "! proved: branch of pdf\n"
     scene.write("skills.json", manifest_text(testing={"bundled": True}, pdf=pdf | {"path": "skills/docx"}))
     before = scene.snapshot()
 
@@ -65,7 +65,7 @@ def test_a_moved_branch_is_not_followed_without_update(scene: CommandSandbox, up
     upstream.write({"skills/pdf/notes.md": "Later.\n"}).commit()
 
     assert scene.output("lock") == "WORK/skills.lock is up to date\n"
-    assert scene.output("lock", "--check") == UP_TO_DATE.format("pdf")
+    assert scene.output("lock", "--check") == UP_TO_DATE.format("pdf") + "! proved: branch of pdf\n"
     assert scene.read("skills.lock") == before
 
 

@@ -48,10 +48,11 @@ def test_it_proves_content_and_tags(locked: CommandSandbox, cache: str) -> None:
 WORK/skills.lock is up to date
 ! proved: content of docx, mine, pdf, testing
 ! proved: tag of docx
+! proved: branch of pdf
 ! not proved: content of live: a live link has no digest
 """)
     result = locked.json_output("lock", "--check")
-    assert claims(result["proved"]) == {"content": CONTENT, "tag": ["docx"]}
+    assert claims(result["proved"]) == {"branch": ["pdf"], "content": CONTENT, "tag": ["docx"]}
     assert result["unproved"] == [{"name": "live", "what": "content", "why": "a live link has no digest"}]
     assert locked.full_snapshot == before
 
@@ -83,6 +84,7 @@ WORK/skills.lock is up to date
 ! not proved: content of docx, pdf: not cached, no network
 ! not proved: content of live: a live link has no digest
 ! not proved: tag of docx: no network
+! not proved: branch of pdf: no network
 """)
 
 

@@ -147,8 +147,7 @@ def test_a_server_without_filters_is_reported_once_before_it_sends_everything(
     project: Project, server: GitServer, tmp_path: Path
 ) -> None:
     plain = Repository.create(tmp_path / "plain", partial_clone=False)
-    # Incompressible, and more than one packet of the response: git reads whole packets.
-    other = {"data.bin": random.Random(1).randbytes(300_000)}
+    other = {"data.bin": random.Random(1).randbytes(3_000_000)}  # more than a server without filters may send
     commit = plain.write(prefix_paths("skills/pdf", make_skill("pdf")) | other).commit()
     url = server.serve("plain", plain)
     project.run("install", f"{url}@pdf", check=True)

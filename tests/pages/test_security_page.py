@@ -38,6 +38,7 @@ URLS = "fetchers/test_git_urls.py::test_"
 LARGE = "network/test_large_documents.py::test_"
 SERVERS = "fetchers/test_unnamed_servers.py::test_"
 REDIRECTS = "fetchers/test_git_redirects.py::test_"
+BRANCHES = "fetchers/test_branch_proof.py::test_"
 CREDENTIALS = "fetchers/test_credentials.py::test_"
 TOKENS = "fetchers/test_tokens_over_https.py::test_"
 DAMAGED = "fetchers/test_damaged_cache.py::test_"
@@ -71,6 +72,7 @@ TESTS = {
     ],
     "`rev` in the manifest": ["commands/test_lock.py::test_a_frozen_lockfile_with_another_ref"],
     "A tag or range still leads": ["commands/test_update.py::test_a_tag_that_moved_changes_nothing_for_sync"],
+    "The branch that a skill follows": [f"{BRANCHES}a_commit_is_on_the_branch", f"{BRANCHES}update_is_the_way_out"],
     "A file of an index or a URL": [
         f"{CLIENT}an_archive_with_another_checksum",
         "fetchers/test_http_client.py::test_a_changed_file_at_the_locked_url",
@@ -402,7 +404,12 @@ UNPROVED = {
     ],
     "Who wrote a commit": [],
     "When a version or a commit": ["commands/test_exclude_newer_commits.py::test_the_newest_commit_that_is_old_enough"],
-    "The commit, where a server": [f"{PROOF}a_server_without_filters_is_reported_once"],
+    "A forge also serves": [f"{BRANCHES}a_commit_is_on_the_branch", f"{BRANCHES}update_is_the_way_out"],
+    "The tree of a commit and its branch": [
+        f"{PROOF}a_server_without_filters_is_reported_once",
+        f"{BRANCHES}a_large_repository_without_filters",
+    ],
+    "That the server has the commit": [f"{PROOF}a_server_without_filters_does_not_excuse"],
     "The digest applies there": [f"{PROOF}a_server_without_filters_is_reported_once"],
     "The source of a folder that already has": ["forgery/test_moved_projects.py::test_a_clone_that_leaves_out"],
     "With a list of places in a policy": ["paths/test_claimed_places.py::test_a_claimed_place_is_proved"],

@@ -71,8 +71,9 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
         _print_proof(call.console, result.proof)
     if result.proof.wrong:
         names = [claim.name for claim in result.proof.wrong]
+        refs = {claim.what: "branches" if claim.what == "branch" else "tags" for claim in result.proof.wrong}
         raise LockfileOutdated(
-            f"the lockfile is not what its tags lead to: {'; '.join(result.reasons)}",
+            f"the lockfile is not what its {' and '.join(sorted(refs.values()))} lead to: {'; '.join(result.reasons)}",
             where=scope.lockfile,
             hint=f"check why they changed; `{scope.command('update', *names)}` locks what they lead to now",
             skills=names,
@@ -101,7 +102,7 @@ def _print_changes(call: Invocation, result: LockResult) -> None:
 
 def _print_proof(console: Console, proof: LockProof) -> None:
     """Print which claims were proved, and which were not, and why: those of one kind in one line."""
-    for what in ("content", "tag", "version"):
+    for what in ("content", "tag", "branch", "version"):
         if names := [claim.name for claim in proof.proved if claim.what == what]:
             console.print_message(f"proved: {what} of {list_some(names, MAX_NAMES)}", indent=8)
     groups: dict[tuple[str, str], list[SkillName]] = {}

@@ -37,7 +37,7 @@ class GitFailed(Exception):
 
 
 class GitStopped(GitFailed):
-    """A git process that was stopped because of what it printed, when the server had begun to send objects."""
+    """A git process that was stopped because of what it printed, when the server had sent many bytes."""
 
 
 class MissingRef(NotFoundError):

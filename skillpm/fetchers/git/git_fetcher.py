@@ -26,7 +26,7 @@ from skillpm.fetchers.cooldown import Cooldown
 from skillpm.fetchers.destinations import Destinations
 from skillpm.fetchers.file_patterns import find_unused_patterns
 from skillpm.fetchers.git.errors import MissingRef
-from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree
+from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree, is_on_branch
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_pool import RepositoryPool
 from skillpm.fetchers.git.signatures import verify_signature
@@ -114,6 +114,26 @@ class GitFetcher:
             with concerning(*names):
                 tags = repository.list_remote_tags()
             return {name: tags.get(pins[name].ref.removeprefix("refs/tags/"), "") for name in names}
+
+        return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
+
+    def find_commits_off_branch(self, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, str]:
+        """Return for each of these pins, which follow branches, where its commit is.
+
+        `on` the branch or `off` it, `gone` if the branch is, and `unknown` if the server cannot tell without sending
+        all files, and offline. One request for each repository, and one for each commit that is not the tip of its
+        branch.
+        """
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, str]:
+            if self.settings.offline:
+                return dict.fromkeys(names, "unknown")
+            with concerning(*names):
+                tips = repository.find_branch_tips(sorted({pins[name].ref for name in names}))
+                pairs = {(pins[name].commit, tips[pins[name].ref]) for name in names if pins[name].ref in tips}
+                places = {True: "on", False: "off", None: "unknown"}
+                found = {pair: places[is_on_branch(repository, *pair)] for pair in sorted(pairs)}
+            return {name: found.get((pins[name].commit, tips.get(pins[name].ref, "")), "gone") for name in names}
 
         return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
 

@@ -16,11 +16,13 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import OfflineError, RefusedError
 from skillpm.fetchers.cooldown import Cooldown
-from skillpm.fetchers.git.errors import GitFailed, translate_error
+from skillpm.fetchers.git.errors import GitFailed, GitStopped, translate_error
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
 from skillpm.fetchers.git.repository_cache import create_repository
 from skillpm.files import remove_tree, translate_os_errors
 
+# What git prints about a server that ignores a filter and sends everything.
+NO_FILTER = "filtering not recognized by server"
 MAX_COMMITS = 5_000
 END_OF_TIME = 253402300799  # the end of the year 9999, in seconds since 1970
 INFINITE_DEPTH = 2_147_483_647  # git defines this value as "the complete history"
@@ -136,6 +138,7 @@ def _find_version(times: Sequence[int]) -> str:
     return ".".join(str(number) for number in (*day, *([count] if count else [])))
 
 
+PARENTS = lazy_pattern(rb"^parent ([0-9a-f]{40,64})$", re.MULTILINE)
 PARENT_LINE = lazy_pattern(rb"tree [0-9a-f]+\nparent ([0-9a-f]{40,64})\n")
 COMMITTER_LINE = lazy_pattern(rb"^committer .*> ([0-9]{1,11}) [+-][0-9]{4}$", re.MULTILINE)
 
@@ -170,6 +173,38 @@ def read_first_parent(repository: Repository, commit: str) -> str:
     item = repository.reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
     match = None if item is None else PARENT_LINE.match(item.data)
     return "" if match is None else match[1].decode()
+
+
+def is_on_branch(repository: Repository, commit: str, tip: str) -> bool | None:
+    """Return whether a commit is the tip of a branch or one of its ancestors; None if the server supports no filters.
+
+    The server is asked for the commits of the branch that a client with this commit lacks, without files: for an
+    ancestor, one of them has it as a parent. A commit of a fork, which forges serve as well, is no parent of any.
+
+    Raises the translated errors of git.
+    """
+    if commit == tip:
+        return True
+    with open_temporary(repository) as temporary:
+        try:
+            temporary.fetch_ids([tip], object_filter="tree:0", haves=[commit], stop_on=NO_FILTER)
+        except GitStopped:
+            return None
+        except GitFailed as failed:
+            raise translate_error(failed, repository.url) from failed
+        seen, pending = set[str](), {tip}
+        while pending:
+            seen |= pending
+            objects = temporary.reader.read(sorted(pending), max_size=MAX_COMMIT_SIZE).values()
+            # Headers end at the first empty line: a commit message may contain a fake `parent` line.
+            headers = [
+                item.data.partition(b"\n\n")[0] for item in objects if item is not None and item.kind == "commit"
+            ]
+            parents = {parent.decode() for header in headers for parent in PARENTS.findall(header)}
+            if commit in parents:
+                return True
+            pending = parents - seen
+    return False
 
 
 def exclude_newer_commits(

@@ -41,7 +41,7 @@ MAX_MEMORY = 2_000_000_000
 class GitLimits(RetryPolicy):
     """Limits of one request to a server; `check_progress` is called several times a second, and may raise.
 
-    Git is stopped when it has printed `stop_on`, and `has_answer` returns whether the server has begun to send objects.
+    Git is stopped when it has printed `stop_on`, and `has_sent_much` returns whether the server goes on to send.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class GitLimits(RetryPolicy):
         max_bytes: int = 0,
         check_progress: Callable[[], None] | None = None,
         stop_on: str = "",
-        has_answer: Callable[[], bool] | None = None,
+        has_sent_much: Callable[[], bool] | None = None,
     ) -> None:
         super().__init__(what, seconds)
         self.max_bytes = max_bytes
         self.stop_on = stop_on
         self._check_progress = check_progress
-        self._has_answer = has_answer
+        self._has_sent_much = has_sent_much
 
     def check(self) -> None:
         """Raise `FetchError` if the time is up."""
@@ -70,7 +70,7 @@ class GitLimits(RetryPolicy):
 
         Git prints its warnings before it sends the request, and the server may answer that it has no such commit.
         """
-        return bool(self.stop_on) and (self._has_answer is None or self._has_answer())
+        return bool(self.stop_on) and (self._has_sent_much is None or self._has_sent_much())
 
     def check_usage(self, pid: int, stderr_size: int) -> None:
         """Raise `FetchError` if git uses more memory, or prints more, than any honest response causes."""

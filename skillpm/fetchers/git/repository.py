@@ -72,7 +72,7 @@ class Repository:
     ) -> None:
         """Fetch refs and objects in one request. `ids` go over stdin: object ids, or refs too many for arguments.
 
-        Git is stopped when it has printed `stop_on` and the server sends objects, which raises `GitStopped`.
+        Git is stopped when it has printed `stop_on` and the server sends many bytes, which raises `GitStopped`.
 
         Raises `GitFailed` for errors of the server, `CacheDamaged` for errors of the local cache.
         """
@@ -89,12 +89,22 @@ class Repository:
         self.close()
         self._remote.run(words, data or None, stop_on=stop_on)
 
-    def fetch_ids(self, ids: Iterable[str], *, depth: int = 0, object_filter: str = "", stop_on: str = "") -> None:
+    def fetch_ids(
+        self,
+        ids: Iterable[str],
+        *,
+        depth: int = 0,
+        object_filter: str = "",
+        haves: Iterable[str] = (),
+        stop_on: str = "",
+    ) -> None:
         """Fetch objects by id, with all that belongs to them, less what a depth and a filter leave out.
+
+        Over an open connection, what belongs to `haves` is left out, too.
 
         Raises as `fetch` does.
         """
-        request = FetchRequest(tuple(ids), depth, object_filter)
+        request = FetchRequest(tuple(ids), depth, object_filter, tuple(haves))
         self.close()
         shallow = self._remote.fetch(request, self.content_arrived.set)
         if shallow is None:
@@ -155,6 +165,26 @@ class Repository:
             known = self.reader.read(cached_ref(name) for name in names)
             return {name: found.id for name in names if (found := known[cached_ref(name)]) is not None}
         return {name: oid for name, oid in self.list_remote_refs(names).items() if name in names}
+
+    def find_branch_tips(self, refs: Sequence[str]) -> dict[str, str]:
+        """Return the commits at which these branches (full names, `HEAD`) are on the server; a missing one is left out.
+
+        Raises the translated errors of git.
+        """
+        resolved = self.context.resolved_refs
+        known = {ref: resolved[self.url, ref][0] for ref in refs if (self.url, ref) in resolved}
+        if len(known) == len(refs):
+            return known
+        listed = self._list_refs(refs)
+        if listed is not None:
+            return {ref: listed[ref].commit for ref in refs if ref in listed}
+        try:
+            output = self._remote.run(["ls-remote", "--quiet", "--end-of-options", "origin", *refs])
+        except GitFailed as failed:
+            raise translate_error(failed, self.url) from failed
+        pairs = (line.split("\t", 1) for line in output.decode("utf-8", "replace").splitlines() if "\t" in line)
+        tips = {name: oid for oid, name in pairs}
+        return {ref: tips[ref] for ref in refs if ref in tips}
 
     def list_remote_refs(self, names: Sequence[str] = ()) -> dict[str, str]:
         """List the server's branches and tags, all or those with these names: full name -> object id."""

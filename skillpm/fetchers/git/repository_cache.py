@@ -147,13 +147,6 @@ def measure_incoming(path: str) -> int:
     return total
 
 
-def is_receiving(path: str) -> bool:
-    """Return whether git has begun to receive a pack: it creates the file before the first bytes of it arrive."""
-    with suppress(OSError), os.scandir(os.path.join(path, PACKS_DIR)) as entries:
-        return any(_is_temporary(entry.name) for entry in entries)
-    return False
-
-
 def _raise(error: OSError) -> None:
     raise error
 

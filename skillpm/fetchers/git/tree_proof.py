@@ -15,13 +15,11 @@ from skillpm.errors import EDITED_LOCK_HINT, DigestMismatch, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.git.error_table import ErrorKind
 from skillpm.fetchers.git.errors import GitFailed, GitStopped, translate_error
-from skillpm.fetchers.git.history import open_temporary
+from skillpm.fetchers.git.history import NO_FILTER, open_temporary
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
 from skillpm.fetchers.git.tree_walk import TreeTooLarge, find_folder_id
 from skillpm.formats.pin import GitPin
-
-NO_FILTER = "filtering not recognized by server"
 
 
 @contextmanager

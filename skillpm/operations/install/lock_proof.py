@@ -1,7 +1,11 @@
-"""Prove what a lockfile says: that tree and digest are those of the commit, and that tags and versions lead there."""
+"""Prove what a lockfile says.
+
+Tree and digest are those of the commit, tags and versions lead there, and the branch that a skill follows has it.
+"""
 
 from collections.abc import Mapping
 
+from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -22,7 +26,7 @@ OFFLINE = "no network"
 
 
 class Claim(Value):
-    """What a lockfile says of a skill: its `content`, its `tag` or its `version`; `problem` is why it is not proved."""
+    """What a lockfile says of a skill: its content, tag, branch or version; `problem` is why that is not proved."""
 
     name: SkillName
     what: str
@@ -40,8 +44,8 @@ class LockProof(Value):
 def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
     """Prove a lockfile that satisfies its manifest.
 
-    Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on, so
-    that it leads elsewhere now is normal, and not checked.
+    Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on: its
+    tip may be a later commit than the locked one, but has that one as an ancestor.
     """
     locked = files.whole_lockfile.skills
     unconfigured = find_unconfigured(scope, files, files.whole_lockfile, context.settings)
@@ -51,15 +55,21 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
     claims = [Claim(name=name, what="content", problem=problems.get(name, "")) for name in sorted(locked)]
     wrong: list[Claim] = []
     tags = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, GitPin) and _tag_of(pin)}
+    branches = {
+        name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, GitPin) and pin.follows_branch
+    }
     manifests = {name: pin for name, skill in locked.items() if isinstance(pin := skill.pin, OciPin) and pin.tag}
     releases = {name: skill for name, skill in locked.items() if isinstance(skill.pin, IndexPin) and skill.version}
     if fetchers.is_offline:
         claims += [Claim(name=name, what="tag", problem=OFFLINE) for name in sorted({*tags, *manifests})]
+        claims += [Claim(name=name, what="branch", problem=OFFLINE) for name in sorted(branches)]
         claims += [Claim(name=name, what="version", problem=OFFLINE) for name in sorted(releases)]
     else:
         wrong += _find_moved_tags(tags, locked, fetchers) + _find_moved_oci_tags(manifests, fetchers)
         right = {*tags, *manifests} - {claim.name for claim in wrong}
         claims += [Claim(name=name, what="tag") for name in sorted(right)]
+        off_branch, on_branch = _check_branches(branches, fetchers)
+        wrong, claims = wrong + off_branch, claims + on_branch
         claims += _check_releases({name: releases[name] for name in {*releases} - {*problems}}, fetchers)
     return LockProof(
         proved=tuple(claim for claim in claims if not claim.problem),
@@ -89,6 +99,29 @@ def _fetch(
 
 def _tag_of(pin: GitPin) -> str:
     return pin.ref.removeprefix("refs/tags/") if pin.ref.startswith("refs/tags/") else ""
+
+
+def _branch_of(pin: GitPin) -> str:
+    """Return the branch that a pin follows, for messages."""
+    return "the default branch" if pin.ref == "HEAD" else f"branch {sanitize(pin.ref.removeprefix('refs/heads/'), 60)}"
+
+
+def _check_branches(pins: Mapping[SkillName, GitPin], fetchers: FetcherDispatcher) -> tuple[list[Claim], list[Claim]]:
+    """Return the claims of commits that are on no branch that the skill follows, and those of all other ones."""
+    wrong, others = [], []
+    for name, place in sorted(fetchers.find_commits_off_branch(pins).items() if pins else ()):
+        branch, commit = _branch_of(pins[name]), short_commit(pins[name].commit)
+        if place == "gone":
+            wrong.append(Claim(name=name, what="branch", problem=f"{branch} no longer exists"))
+        elif place == "off":
+            problem = f"commit {commit} is not on {branch} (a force-push removed it, or skills.lock was edited)"
+            wrong.append(Claim(name=name, what="branch", problem=problem))
+        else:
+            problem = (
+                f"the server supports no filters, and {commit} is not the newest commit" if place == "unknown" else ""
+            )
+            others.append(Claim(name=name, what="branch", problem=problem))
+    return wrong, others
 
 
 def _find_moved_tags(

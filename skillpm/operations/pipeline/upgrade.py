@@ -93,7 +93,12 @@ def resolve_upgrade(
             kept = find_unchanged(before, lockfile) if remaining else {}
             if options.checks_commits and kept:
                 pins = {name: skill.pin for name, skill in kept.items() if isinstance(skill.pin, GitPin)}
-                lost = fetchers.find_lost_commits(pins)
+                places = fetchers.find_commits_off_branch(
+                    {name: pin for name, pin in pins.items() if pin.follows_branch}
+                )
+                unsure = {name: pin for name, pin in pins.items() if places.get(name, "unknown") == "unknown"}
+                lost = fetchers.find_lost_commits(unsure) if unsure else set[SkillName]()
+                lost |= {name for name, place in places.items() if place in {"off", "gone"}}
                 kept = {name: skill for name, skill in kept.items() if name not in lost}
             lockfile = lockfile.replace(skills={**lockfile.skills, **kept})
             return Upgrade(lockfile=lockfile, failures=tuple(sorted(failures, key=lambda failure: failure.names)))

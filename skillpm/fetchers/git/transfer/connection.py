@@ -46,11 +46,15 @@ class RemoteRef(NamedTuple):
 
 
 class FetchRequest(NamedTuple):
-    """What to fetch: objects by id, with all that belongs to them, less what a depth and a filter leave out."""
+    """What to fetch: objects by id, with all that belongs to them, less what a depth and a filter leave out.
+
+    What belongs to `haves` is left out, too, if the server has them.
+    """
 
     ids: tuple[str, ...]
     depth: int = 0
     filter: str = ""
+    haves: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the request in the words of `git fetch`, for the log."""
@@ -134,6 +138,7 @@ class Connection:
             *([f"deepen {request.depth}"] if request.depth else []),
             *([f"filter {request.filter}"] if request.filter else []),
             *(f"want {oid}" for oid in request.ids),
+            *(f"have {oid}" for oid in request.haves),
             "done",
         ]
         shallow: list[str] = []

@@ -19,7 +19,7 @@ from skillpm.fetchers.git.gitconfig import GitConfig
 from skillpm.fetchers.git.limits import GitLimits
 from skillpm.fetchers.git.objects import CacheDamaged
 from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
-from skillpm.fetchers.git.repository_cache import is_receiving, measure_incoming, remove_leftovers
+from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
 from skillpm.fetchers.git.transfer.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
 from skillpm.fetchers.git.transfer.response_headers import MAX_HEADER_BYTES, ResponseHeaders
 from skillpm.fetchers.git.transfer.transport import GitTarget, build_network_environment, split_url
@@ -30,6 +30,8 @@ from skillpm.settings import Settings
 # What git appends to a repository's URL in its first request. As git itself, we follow a redirect that keeps it.
 FIRST_REQUEST = "/info/refs?service=git-upload-pack"
 MAX_REDIRECTS = 5
+# What a server without filters may send before it is stopped: its answer, and all of a small repository.
+MAX_UNFILTERED_BYTES = 1_000_000
 MAX_IDLE_CONNECTIONS = 16  # each is a process
 # Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.
 PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
@@ -250,7 +252,7 @@ class Remote:
             self._max_bytes,
             self._check_progress,
             stop_on,
-            lambda: is_receiving(self.path),
+            lambda: measure_incoming(self.path) > MAX_UNFILTERED_BYTES,
         )
         attempt = 1
         while True:
