@@ -46,6 +46,7 @@ def test_a_commit_of_other_files_is_no_update(following: CommandSandbox, upstrea
 WORK/skills.lock is up to date
 ! proved: content of docx, pdf, xlsx
 ! proved: tag of docx, xlsx
+! proved: branch of pdf
 """)
     assert following.full_snapshot == before
 
