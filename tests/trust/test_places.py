@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.git_syntax import server_of
 from skillpm.core.names import PACKAGE_KINDS
 from skillpm.errors import DocumentError
+from skillpm.fetchers.git.gitconfig import token_settings
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.formats.trust.place_patterns import MAX_WILDCARDS, read_place_pattern
 from skillpm.formats.trust.policy import Policy
 from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.indexes.client.http_access import auth_headers
 from skillpm.operations.context.trust_settings import find_trust_groups
 from skillpm.trust.places import (
     Match,
@@ -366,6 +369,38 @@ def test_each_table_that_may_cover_a_place_must_be_satisfied() -> None:
 def test_the_table_is_large() -> None:
     assert len({row[:2] for row in TABLE}) == len(TABLE) >= 150
     assert {result for *_, result in TABLE} == {"yes", "no", "ambiguous"}
+
+
+# Origin that a token belongs to, address of a request, result.
+TOKENS: list[tuple[str, str, Match]] = [
+    ("https://git.corp/", "https://git.corp/acme/x", "yes"),
+    ("https://git.corp/", "https://GIT.corp/acme/x", "yes"),
+    ("https://git.corp/", "https://git.corp:443/acme/x", "yes"),
+    ("https://git.corp:443/", "https://git.corp/acme/x", "yes"),
+    ("https://git.corp:8443/", "https://git.corp:8443/acme/x", "yes"),
+    ("https://git.corp/", "https://git.corp:8443/acme/x", "ambiguous"),
+    ("https://git.corp:8443/", "https://git.corp/acme/x", "ambiguous"),
+    ("https://git.corp/", "http://git.corp/acme/x", "ambiguous"),
+    ("https://git.corp/", "http://git.corp:443/acme/x", "ambiguous"),
+    ("https://git.corp/", "https://git.corp./acme/x", "ambiguous"),
+    ("https://git.corp/", "https://git.corp.evil.example/acme/x", "no"),
+    ("https://git.corp/", "https://evil.example/git.corp/x", "no"),
+    ("https://git.corp/", "https://git.corp@evil.example/x", "no"),
+    ("https://git.corp/", "https://sub.git.corp/x", "no"),
+    ("https://git.corp/", "https://git-corp/x", "no"),
+    ("https://10.1.2.3/", "https://167838211/x", "ambiguous"),
+    ("https://xn--bcher-kva.example/", "https://bücher.example/x", "ambiguous"),
+]
+
+
+@pytest.mark.parametrize(("origin", "address", "result"), TOKENS)
+def test_a_token_is_sent_to_its_place_alone(origin: str, address: str, result: Match) -> None:
+    environ = {"GITHUB_TOKEN": "s3cret", "GITHUB_SERVER_URL": origin}
+    is_https = address.startswith("https://")  # which git asks before it looks for a token
+
+    assert match_place(origin, address) == result
+    assert bool(auth_headers(origin, "s3cret", address)) is (result == "yes")
+    assert bool(is_https and token_settings(server_of(address), environ)) is (result == "yes")
 
 
 # The examples of the guides: what each of their patterns covers.

@@ -143,9 +143,20 @@ class HttpAccess:
         return error
 
     def _auth_headers(self, address: str) -> dict[str, str]:
-        # Scheme, host and port: an index may refer to archives on another server, which must not receive the token.
-        same_origin = urlsplit(address)[:2] == urlsplit(self.config.url)[:2]
-        return {"Authorization": f"Bearer {self._token}"} if self._token and same_origin else {}
+        return auth_headers(self.config.url, self._token, address)
+
+
+def auth_headers(index_url: str, token: str, address: str) -> dict[str, str]:
+    """Return the header with the token of an index for a request to an address; none for another scheme, host or port.
+
+    An index may refer to archives on another server, which must not receive the token.
+    """
+    if not token:
+        return {}
+    from skillpm.trust.places import covers  # noqa: PLC0415  (few indexes have tokens)
+
+    parts = urlsplit(index_url)
+    return {"Authorization": f"Bearer {token}"} if covers(f"{parts.scheme}://{parts.netloc}", address) else {}
 
 
 def download_archive(
