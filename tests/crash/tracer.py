@@ -150,13 +150,22 @@ def _change(process: int, name: str, arguments: list[int]) -> list[str] | None:
         file = _opened(process, number)
         return [name, file] if file.startswith("/") and not NO_FILE.match(file) else None
     if name in {"open", "openat"}:
-        path, flags = arguments[-6:][:2] if name == "open" else arguments[1:3]
-        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        file = _text(process, path) if writes else ""
+        at = 0 if name == "open" else 1
+        writes = arguments[at + 1] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        file = _named(process, name, arguments, at) if writes else ""
         return [name, file] if writes and not NO_FILE.match(file) else None
     if name in TWO_PATHS:
-        return [name, *(_text(process, arguments[at]) for at in TWO_PATHS[name])]
-    return [name, _text(process, arguments[1 if name.endswith(("at", "at2")) else 0])]
+        return [name, *(_named(process, name, arguments, at) for at in TWO_PATHS[name])]
+    return [name, _named(process, name, arguments, 1 if name.endswith(("at", "at2")) else 0)]
+
+
+def _named(process: int, name: str, arguments: list[int], at: int) -> str:
+    """Return the path in an argument; of a name in an open folder, whose descriptor comes before it, the whole path."""
+    path = _text(process, arguments[at])
+    if not name.endswith(("at", "at2")) or at == 0 or path.startswith("/"):
+        return path
+    folder = ctypes.c_int(arguments[at - 1] & 0xFFFFFFFF).value
+    return path if folder < 0 else f"{_opened(process, folder)}/{path}"
 
 
 def _opened(process: int, number: int) -> str:
