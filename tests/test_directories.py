@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import shutil
 import stat
 import threading
@@ -225,16 +226,22 @@ def test_a_folder_that_is_moved_elsewhere_while_the_tree_is_removed(root: Path) 
 
 
 def test_a_tree_that_is_deeper_than_paths_and_descriptors_reach(root: Path) -> None:
-    with no_descriptor_left():
-        at = os.open(root / "source", os.O_RDONLY)
-        for _ in range(3000):
-            os.mkdir("inner", dir_fd=at)
-            inner = os.open("inner", os.O_RDONLY, dir_fd=at)
-            os.close(at)
-            at = inner
+    at = os.open(root / "source", os.O_RDONLY)
+    for _ in range(60):
+        os.mkdir("inner" * 20, dir_fd=at)
+        inner = os.open("inner" * 20, os.O_RDONLY, dir_fd=at)
         os.close(at)
-        with hold_folders([str(root)]):
+        at = inner
+    os.close(at)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = len(os.listdir("/proc/self/fd")) + 20 if os.path.isdir("/proc/self/fd") else 100
+
+    with no_descriptor_left(), hold_folders([str(root)]):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, limits[1]))
+        try:
             remove_tree(f"{root}/source")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
     assert not (root / "source").exists()
 

@@ -161,5 +161,5 @@ def test_in_user_scope_with_linked_folders(tmp_path: Path, upstream: Repository)
 
     change_everything(traced, upstream, dotfiles / "skills", dotfiles / "claude/skills", "-g")
 
-    assert traced.violations(dotfiles) == []
+    assert traced.violations(dotfiles, traced.home / ".claude", traced.home / ".agent-skills") == []
     assert traced.changes_below(dotfiles) > 500
