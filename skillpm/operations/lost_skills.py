@@ -36,12 +36,14 @@ def find_lost_skills(scope: Scope, settings: Settings, agents: Collection[str]) 
     """
     receipt, heads, profiles = load_receipt(scope.layout), HeadCache(), list_profile_ids()
     paths = scope.link_folders(settings)
-    linked_names = {os.path.realpath(paths.path(folder)): names for folder, names in receipt.links.items()}
+    # Resolved once: another process may change what a link leads to.
+    bases = {folder: os.path.realpath(paths.path(folder)) for folder in receipt.links}
+    linked_names = {bases[folder]: names for folder, names in receipt.links.items()}
     for agent in find_agents(agent for agent in agents if agent in profiles):
         folder = agent_folder(agent, scope.kind, settings)
         if folder is None or not receipt.links.get(folder):
             continue
-        base = os.path.realpath(paths.path(folder))
+        base = bases[folder]
         found = discover(agent.id, directory=scope.root, user_only=scope.kind == "user", cache=heads, settings=settings)
         reasons = {_locate(warning.path): warning.message for warning in reversed(found.warnings)}
         reasons |= {
