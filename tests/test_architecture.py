@@ -229,3 +229,17 @@ def test_no_folder_has_too_many_modules() -> None:
     allowed = {ONE_A_COMMAND: sizes[ONE_A_COMMAND]}
 
     assert {folder: size for folder, size in sizes.items() if size > allowed.get(folder, MOST_MODULES)} == {}
+
+
+def test_folders_of_a_project_are_changed_by_directory_descriptors_only() -> None:
+    """Else a path is looked up again at the call, and may lead elsewhere by then (ADR 59)."""
+    names = ("chmod", "link", "makedirs", "mkdir", "remove", "rename", "replace", "rmdir", "symlink", "unlink", "utime")
+    changing = {*(f"os.{name}" for name in names), "shutil.move", "shutil.rmtree"}
+    changed = {
+        module: found
+        for module in MODULES
+        if package_of(module) in {"files", "installer", "locks"} and (found := sorted(calls(module) & changing))
+    }
+
+    # The folder of the cache belongs to the user alone.
+    assert changed == {"skillpm.installer.unpacked": ["os.makedirs", "os.rename", "os.unlink"]}
