@@ -26,6 +26,7 @@ VALID = {
     "cli/commands/search.py": {"min(results.total, 1000)", "spec"},  # of `_install_spec`, which quotes
     "cli/commands/show.py": {"error.example"},  # of `format_skill_spec`, which quotes
     "core/exclude_newer.py": {"name"},
+    "core/extras.py": {"requirement"},  # quoted one line above
     "errors.py": {"name", "names"},
     "fetchers/bundled.py": {"name", "source.name"},
     "fetchers/packages/package_fetcher.py": {"name"},

@@ -4,13 +4,13 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
+from skillpm.core.extras import extra_hint
 from skillpm.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PREFIX = "ed25519:"
-INSTALL_HINT = "pip install 'agent-skillpm[sign]'"
 
 
 def is_signed(data: bytes, signature: bytes, key: str) -> bool:
@@ -70,4 +70,4 @@ def read_private_key(data: bytes, file: str) -> "Ed25519PrivateKey":
 
 def missing_package_error() -> UsageError:
     """Return the error if `cryptography` is not installed."""
-    return UsageError("signatures of policies need a package that is not installed", hint=INSTALL_HINT)
+    return UsageError("signatures of policies need a package that is not installed", hint=extra_hint("sign"))

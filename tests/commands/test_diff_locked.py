@@ -47,6 +47,18 @@ def test_nothing_changed(reviewed: CommandSandbox) -> None:
     assert reviewed.output("diff", "--locked") == "! no locked skill changed between HEAD and the working tree\n"
 
 
+def test_a_source_that_changed_is_not_said_to_be_other_content(
+    reviewed: CommandSandbox, upstream: Repository, url: str
+) -> None:
+    """The same commit from another address: a version label alone would look the same on both sides."""
+    fork = upstream.path.parent / "fork"
+    git("clone", "--quiet", "--bare", str(upstream.path), str(fork), cwd=upstream.path.parent)
+    for name in ("skills.json", "skills.lock"):
+        reviewed.write(name, reviewed.read(name).replace(url, f"file://{fork}"))
+
+    assert reviewed.output("diff", "--locked").splitlines()[0] == "pdf: 1.0.0 → 1.0.0 (other source), same content"
+
+
 def test_content_behind_an_unchanged_version_and_a_moved_tag_are_said_first(
     reviewed: CommandSandbox, upstream: Repository
 ) -> None:

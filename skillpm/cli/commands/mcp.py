@@ -10,6 +10,7 @@ import click
 
 from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, show_events, style_option, viewer_options
+from skillpm.core.extras import extra_hint
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
@@ -106,8 +107,8 @@ def command(  # noqa: PLR0913  (its options)
     try:
         from skillpm.serving.mcp.server import serve  # noqa: PLC0415  (an optional dependency, and it takes a second)
     except ImportError as error:
-        hint = "pip install 'agent-skillpm[mcp]'"
-        raise UsageError("serving over MCP needs a package that is not installed", hint=hint) from error
+        message = "serving over MCP needs a package that is not installed"
+        raise UsageError(message, hint=extra_hint("mcp")) from error
     if address is not None:
         token = read_token(call.context.settings, token_file)
         from skillpm.serving.mcp.http import HttpAccess  # noqa: PLC0415  (uvicorn takes 0.1 s)

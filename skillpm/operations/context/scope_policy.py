@@ -242,7 +242,7 @@ def require_current(policies: "Policies | None", now: float) -> None:
             raise NotTrusted(
                 f"the policy {sanitize(copy.url)} {problem}, so nothing is allowed",
                 where=copy.where,
-                hint="run `skillpm policy refresh` when the server is reachable",
+                hint="`skillpm policy refresh` fetches it, or says why it cannot",
             )
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from skillpm.core.decoder import parse_toml
+from skillpm.core.extras import extra_hint
 from skillpm.errors import SignatureError
 from skillpm.files import OS_ERROR_REASONS, read_regular_file, read_text
 from skillpm.formats.pin import Pin
@@ -26,7 +27,7 @@ MAX_KEY_FILE = 1_000_000
 
 def missing_library_error() -> SignatureError:
     """Return the error for an installation without the library that signs and verifies."""
-    return SignatureError("signatures need the extra `sign`", hint="pip install 'agent-skillpm[sign]'")
+    return SignatureError("signatures need the extra `sign`", hint=extra_hint("sign"))
 
 
 def read_trust_rules(settings: Settings) -> tuple[TrustRule, ...]:

@@ -229,7 +229,7 @@ def distinct_labels(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
     if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
         old_commit, new_commit = short_commit(old.pin.commit), short_commit(new.pin.commit)
         return f"{old_label} ({old_commit})", f"{new_label} ({new_commit})"
-    return old_label, f"{new_label} (other content)"
+    return old_label, f"{new_label} (other {'source' if old.digest == new.digest else 'content'})"
 
 
 def _find_newer_heads(

@@ -8,6 +8,7 @@ from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.trust.fetched_policy import read_published_policy
 from skillpm.operations.context.audit_settings import check_rule_names
 from skillpm.operations.context.runtime import Context
+from skillpm.operations.policy.refresh import check_time
 from skillpm.trust.ed25519 import create_private_key, format_public_key, read_private_key, sign
 
 
@@ -21,13 +22,17 @@ class SignedPolicy(Value):
 
 
 def sign_policy(context: Context, file: str, key: str) -> SignedPolicy:
-    """Write the signature of a policy to `FILE.sig`. Raises `DocumentError` for one that no client would accept."""
+    """Write the signature of a policy to `FILE.sig`.
+
+    Raises `DocumentError` or `NotTrusted` for one that no client would accept.
+    """
     path, key_path = (os.path.join(context.settings.working_directory, each) for each in (file, key))
     text, key_text = read_text(path), read_text(key_path)
     for each, found in ((path, text), (key_path, key_text)):
         if found is None:
             raise FileError("this file does not exist", where=each)
     policy = read_published_policy(text or "", path)
+    check_time(policy, context.settings.now)
     # Which scanners its users have is not known here.
     check_rule_names([rule for rule in policy.audit_block if "/" not in rule], (), policy.locate("audit.block"))
     private_key = read_private_key((key_text or "").encode(), key_path)

@@ -10,7 +10,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError, NotTrusted, OfflineError, SkillpmError
 from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.trust.fetched_policy import PolicyCopy, read_published_policy, write_policy_copy
-from skillpm.formats.trust.policy import MAX_POLICY_SIZE, FetchedPolicy
+from skillpm.formats.trust.policy import MAX_POLICY_SIZE, FetchedPolicy, Policy
 from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope, user_scope
 from skillpm.operations.context.scope_policy import copy_path, read_copy, read_policies
@@ -132,25 +132,13 @@ def _download(client: "HttpClient", url: str) -> Sequence[bytes]:
 
 
 def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
-    """Refuse an older policy, which an attacker may replay, and a future one, which would block later ones.
+    """Refuse an older policy, which an attacker may replay, and one whose time is not now.
 
     Without `expires`, a server that replays the same policy can withhold newer ones without end: each fetch of it
     succeeds, so that `max-age` is never reached.
     """
-    from datetime import UTC, datetime  # noqa: PLC0415  (few commands fetch a policy)
-
+    check_time(new.policy, now)
     issued, where = new.policy.issued, new.policy.locate("issued")
-    current, latest = (
-        to_utc(datetime.fromtimestamp(each, UTC).isoformat()) for each in (now, now + MAX_CLOCK_DIFFERENCE)
-    )
-    if new.policy.expires and new.policy.expires < current:
-        raise NotTrusted(
-            f"this policy has expired: {new.policy.expires}",
-            where=new.policy.locate("expires"),
-            hint="its publisher must sign one with later `issued` and `expires`",
-        )
-    if issued > latest:
-        raise NotTrusted(f"this policy was issued in the future: {issued}", where=where, hint="check your clock")
     if old is None:
         return
     if issued < old.policy.issued:
@@ -159,3 +147,21 @@ def _check_issued(new: PolicyCopy, old: PolicyCopy | None, now: float) -> None:
     if issued == old.policy.issued and new.text != old.text:
         message = f"this policy has changed, but not its time: {issued}"
         raise NotTrusted(message, where=where, hint="its publisher must sign one with a later `issued`")
+
+
+def check_time(policy: Policy, now: float) -> None:
+    """Raise `NotTrusted` for a policy that has expired, or was issued in the future: it would block later ones."""
+    from datetime import UTC, datetime  # noqa: PLC0415  (few commands fetch a policy)
+
+    current, latest = (
+        to_utc(datetime.fromtimestamp(each, UTC).isoformat()) for each in (now, now + MAX_CLOCK_DIFFERENCE)
+    )
+    if policy.expires and policy.expires < current:
+        raise NotTrusted(
+            f"this policy has expired: {policy.expires}",
+            where=policy.locate("expires"),
+            hint="its publisher must sign one with later `issued` and `expires`",
+        )
+    if policy.issued > latest:
+        where = policy.locate("issued")
+        raise NotTrusted(f"this policy was issued in the future: {policy.issued}", where=where, hint="check your clock")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skillpm.core.digest import shorten_digest, shorten_distinct_digests
+from skillpm.core.extras import extra_hint
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.core.values import Value
@@ -195,7 +196,7 @@ def _verify_identity(settings: Settings, rule: TrustRule, tree: FileTree, beside
     try:
         from skillpm.operations.trust.identities import verify_identity  # noqa: PLC0415  (the extra `sigstore`)
     except ImportError as error:
-        hint = "pip install 'agent-skillpm[sigstore]'"
+        hint = extra_hint("sigstore")
         raise SignatureError("`identity` needs the extra `sigstore`", where=rule.where, hint=hint) from error
     data = beside or tree.read(SIGNATURE_FILE)
     if data is None:
