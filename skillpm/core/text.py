@@ -22,20 +22,24 @@ _EMOJI = (
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Arabic to Myanmar, Khmer and Mongolian, and the other scripts whose letters join or change their form.
 _JOINING = "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\U00010a00-\U00011fff"
+_VISIBLE = "(?![\u061c\u17b4\u17b5\u180b-\u180f])"
 # What emoji and scripts need: each of these behind the character that it belongs to, and never two of them.
 _LEGITIMATE = (
     rf"[{_EMOJI}][\ufe0e\ufe0f]",
     r"[0-9#*]\ufe0f(?=\u20e3)",  # a keycap
-    rf"[{_EMOJI}\ufe0f{_JOINING}]\u200d",
-    rf"[{_JOINING}]\u200c",
+    rf"[{_EMOJI}]\ufe0f\u200d",
+    rf"{_VISIBLE}[{_EMOJI}{_JOINING}]\u200d",
+    rf"{_VISIBLE}[{_JOINING}]\u200c",
     rf"[{_IDEOGRAPHS}][\ufe00-\ufe02\U000e0100-\U000e01ef]",
     r"[\u1000-\u109f\u2200-\u22ff\ua840-\ua87f][\ufe00-\ufe02]",
     r"[\u1820-\u18aa][\u180b-\u180d\u180f]",
-    r"[\u0300-\u036f\u0591-\u05c7]\u034f",
-    r"[\u1100-\u115f\ua960-\ua97f]\u1160",
-    r"\u115f(?=[\u1160-\u11a7])",
-    r"[\u2800-\u28ff]\u2800",
-    r"\u2800(?=[\u2800-\u28ff])",
+    r"[\u0300-\u034e\u0350-\u036f\u0591-\u05c7]\u034f",
+    # Not beside another filler, or two of them would excuse each other.
+    r"[\u1100-\u115e\ua960-\ua97c]\u1160",
+    r"\u115f(?=[\u1161-\u11a7])",
+    # A row of blanks beside a pattern with dots, as in pictures of Braille.
+    *(rf"[\u2801-\u28ff]\u2800{{{count}}}" for count in range(1, 41)),
+    r"\u2800(?=\u2800{0,40}[\u2801-\u28ff])",
     r"[\U00013000-\U0001342f][\U00013430-\U00013455]",
 )
 

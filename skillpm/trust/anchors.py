@@ -173,15 +173,17 @@ def _check_purposes(_: object, __: x509.Certificate, purposes: x509.ExtendedKeyU
 
 
 def _is_for_signing(certificate: x509.Certificate) -> bool:
-    """Return whether a certificate may sign: as its extended key usage says (RFC 5280, 4.2.1.12), else its key usage.
+    """Return whether a certificate may sign: as its key usage and its extended key usage say (RFC 5280, 4.2.1.12).
+
+    Those that it has must both allow it, and it must have one of them.
 
     The certificate of a TLS server has the key usage of a signature, too. model-signing accepts it, so with the root of
     an organization, each of its servers could sign skills.
     """
-    extensions = certificate.extensions
+    answers = []
     with contextlib.suppress(x509.ExtensionNotFound):
-        purposes = extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
-        return not SIGNING_PURPOSES.isdisjoint(purposes)
+        purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        answers.append(not SIGNING_PURPOSES.isdisjoint(purposes))
     with contextlib.suppress(x509.ExtensionNotFound):
-        return extensions.get_extension_for_class(x509.KeyUsage).value.digital_signature
-    return False
+        answers.append(certificate.extensions.get_extension_for_class(x509.KeyUsage).value.digital_signature)
+    return bool(answers) and all(answers)

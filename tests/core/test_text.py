@@ -151,6 +151,37 @@ IGNORABLE = (
 )
 
 
+def test_no_two_hidden_characters_excuse_each_other() -> None:
+    """Every pair of them in the Basic Multilingual Plane, and one of each other range, between two letters."""
+    ignored = [chr(code) for first, last in IGNORABLE for code in range(first, min(last, first + 4095) + 1)]
+    letters = [letter for letter in ignored if ord(letter) < 0x10000] + [
+        "\u2800",
+        "\U0001d173",
+        "\U000e0001",
+        "\U000e0100",
+    ]
+    pairs = [first + second for first in letters for second in letters]
+
+    assert len(pairs) > 4_000
+    assert [pair for pair in pairs if sanitize_text(f"a{pair}b") != "ab"] == []
+    assert [pair for pair in pairs if len([*HIDDEN.finditer(f"a{pair * 3}b")]) != 6] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u2801\u2800\u2800\u2800\u2801",
+        "\u2800\u2800\u28ff",
+        "\u28ff\u2800\u2800",
+        "\u1100\u1160",
+        "\u115f\u1161",
+        "❤\ufe0f\u200d🔥",
+    ],
+)
+def test_fillers_beside_what_can_be_seen_stay(text: str) -> None:
+    assert sanitize_text(text) == text
+
+
 def test_all_characters_that_unicode_ignores_are_hidden_between_letters() -> None:
     ignored = [chr(code) for first, last in IGNORABLE for code in range(first, last + 1)]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -186,6 +187,32 @@ def test_the_certificate_of_a_server_cannot_sign() -> None:
     assert problem(sign(server), ANCHORS) == "its certificate is not for signing (CN=Acme Web)"
     for purpose in (ExtendedKeyUsageOID.CODE_SIGNING, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE):
         assert problem(sign(ROOT.issue("Acme Skills", purpose=purpose)), ANCHORS) == ""
+
+
+PURPOSES = (
+    None,
+    ExtendedKeyUsageOID.CODE_SIGNING,
+    ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
+    ExtendedKeyUsageOID.SERVER_AUTH,
+    ExtendedKeyUsageOID.CLIENT_AUTH,
+    ExtendedKeyUsageOID.EMAIL_PROTECTION,
+    ExtendedKeyUsageOID.TIME_STAMPING,
+    ExtendedKeyUsageOID.OCSP_SIGNING,
+)
+
+
+@pytest.mark.parametrize("is_for_signing", [True, False])
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_key_usage_and_extended_key_usage_must_both_allow_signing(
+    purpose: x509.ObjectIdentifier | None, *, is_for_signing: bool
+) -> None:
+    """RFC 5280, section 4.2.1.12: a certificate with both must only be used for a purpose consistent with both."""
+    tree = sign(ROOT.issue("Acme Skills", is_for_signing=is_for_signing, purpose=purpose))
+
+    refused = (
+        "" if is_for_signing and purpose in PURPOSES[:3] else "its certificate is not for signing (CN=Acme Skills)"
+    )
+    assert problem(tree, ANCHORS) == refused
 
 
 def test_an_authority_for_servers_cannot_issue_the_certificate_of_a_signer() -> None:
