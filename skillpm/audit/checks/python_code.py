@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from skillpm.audit.checks.encoded import COMMAND
@@ -110,6 +110,7 @@ class _Taint(NamedTuple):
 
 
 CLEAN = _Taint()
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_python(file: SourceFile) -> Iterator[AuditFinding]:
@@ -121,14 +122,16 @@ def check_python(file: SourceFile) -> Iterator[AuditFinding]:
     if not any(word in lower for word in WORDS) and (file.kind != "python" or not PIECES.search(file.text)):
         return
     if file.file_path.endswith(".ipynb") and len(file.text) <= MAX_SOURCE:
-        yield from _check_source(file, read_notebook(file.text), 0)
+        yield from _check_source(file, read_notebook(file.text), lower)
     elif file.kind == "markdown" and "```py" in lower:
+        line = end = 0
         for match in CODE_BLOCK.finditer(file.text[:MAX_SOURCE]):
+            line, end = line + file.text.count("\n", end, match.start(1)), match.start(1)
             # Documentation shows code that is wrong, too.
-            for found in _check_source(file, match[1], file.text.count("\n", 0, match.start(1))):
+            for found in _check_source(file, match[1], lower, line):
                 yield found.replace(severity=LOWER[found.severity])
     elif file.kind == "python" and len(file.text) <= MAX_SOURCE:
-        yield from _check_source(file, file.text.replace("\0", ""), 0)
+        yield from _check_source(file, file.text.replace("\0", ""), lower)
     elif file.kind == "python" and len(file.text) <= MAX_TEXT_SIZE:
         message = f"only modules of up to {MAX_SOURCE:,} characters are parsed; this one has {len(file.text):,}"
         yield file.finding("not-audited", "medium", 1, message)
@@ -144,21 +147,36 @@ def read_notebook(text: str) -> str:
         return ""
 
 
-def _check_source(file: SourceFile, source: str, line: int) -> Iterator[AuditFinding]:
-    """Yield the findings in Python source that begins below a line of the file."""
+def _check_source(file: SourceFile, source: str, lower: str, line: int = 0) -> Iterator[AuditFinding]:
+    """Yield the findings in Python source that begins below a line of the file; `lower` is the file in lower case."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
-        yield from _Reader(file).read(ast.increment_lineno(tree, line) if line else tree)
+        yield from _Reader(file, lower).read(ast.increment_lineno(tree, line) if line else tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
 
 
+def _walk(tree: ast.Module) -> Sequence[tuple[ast.AST, _Function | None]]:
+    """Return all nodes, outer ones first, each with the function around it."""
+    every: list[tuple[ast.AST, _Function | None]] = [(tree, None)]
+    for node, around in every:
+        function = node if isinstance(node, _Function) else around
+        every.extend((child, function) for child in ast.iter_child_nodes(node))
+    return every
+
+
+def _end_of(function: tuple[_Function, _Function | None]) -> tuple[int, int, int]:
+    """Return a key by which functions follow those in them, which end before them, or with them and begin later."""
+    node = function[0]
+    return node.end_lineno or 0, node.end_col_offset or 0, -node.lineno
+
+
 class _Reader:
-    def __init__(self, file: SourceFile) -> None:
+    def __init__(self, file: SourceFile, lower: str) -> None:
         self.file = file
-        self.lower = file.folded.lower()
+        self.lower = lower
         self.tainted: dict[str, _Taint] = {}
         self.constants = Constants()
         # Lists by name: commands with their arguments.
@@ -169,17 +187,16 @@ class _Reader:
         self.names: dict[str, str] = {}
 
     def read(self, tree: ast.Module) -> Iterator[AuditFinding]:
-        every = [*ast.walk(tree)]
-        nodes = [node for node in every if isinstance(node, BINDING | ast.Call | ast.BinOp | ast.JoinedStr)]
+        every = _walk(tree)
+        nodes = [node for node, _ in every if isinstance(node, BINDING | ast.Call | ast.BinOp | ast.JoinedStr)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset))
         bindings = [node for node in nodes if isinstance(node, BINDING)]
         for node in bindings:
             self._bind(node)
-        functions = [node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        if functions and self._bind_results(functions):
+        if self._bind_results(every):
             for node in bindings:
                 self._bind(node)
-        for definition in (node for node in every if isinstance(node, ast.FunctionDef | ast.ClassDef)):
+        for definition in (node for node, _ in every if isinstance(node, ast.FunctionDef | ast.ClassDef)):
             if any(self.name_of(decorator) in EVALUATORS for decorator in definition.decorator_list):
                 line = definition.decorator_list[0].lineno
                 yield self.file.finding("dynamic-code", "high", line, "a decorator runs what is below it as code")
@@ -212,11 +229,19 @@ class _Reader:
                 if added and added not in self.file.folded:
                     self.file.assembled[node.lineno] = f"{known} '{added}'"
 
-    def _bind_results(self, functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef]) -> bool:
+    def _bind_results(self, every: Sequence[tuple[ast.AST, _Function | None]]) -> bool:
         """Note what functions return; whether any returns something that is decoded or downloaded."""
-        for function in functions:
-            returned = (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value)
-            if (taint := _union(map(self.taint, returned))) != CLEAN:
+        # What a function inside another one returns counts for both, so each is read after those in it.
+        functions = sorted(((node, around) for node, around in every if isinstance(node, _Function)), key=_end_of)
+        returned: dict[_Function, list[ast.expr]] = {function: [] for function, _ in functions}
+        for node, function in every:
+            if function is not None and isinstance(node, ast.Return) and node.value:
+                returned[function].append(node.value)
+        inner: dict[_Function | None, _Taint] = {}
+        for function, around in functions:
+            taint = _union([inner.get(function, CLEAN), *map(self.taint, returned[function])])
+            inner[around] = _union([inner.get(around, CLEAN), taint])
+            if taint != CLEAN:
                 self.results[function.name] = taint
         return bool(self.results)
 
