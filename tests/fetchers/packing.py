@@ -39,6 +39,13 @@ def member(path: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
     return found
 
 
+def sparse_member(path: str, size: int) -> tarfile.TarInfo:
+    """Create a member without data whose extended header (GNU tar, "sparse 0.1") says that it has so many zeros."""
+    found = tarfile.TarInfo(path)
+    found.pax_headers = {"GNU.sparse.map": f"0,0,{size},0", "GNU.sparse.size": f"{size}"}
+    return found
+
+
 def zipped(files: Files, *, mode: Callable[[str], int] = lambda _: stat.S_IFREG | 0o644, extra: bytes = b"") -> bytes:
     """Create a Unix zip; `mode` is the type and permissions of each file, `extra` the extra field of all."""
     buffer = io.BytesIO()

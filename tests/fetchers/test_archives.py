@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from fetchers.packing import member, tar, tgz, zip_bomb, zip_with_false_size, zipped
+from fetchers.packing import member, sparse_member, tar, tgz, zip_bomb, zip_with_false_size, zipped
 from hypothesis import given
 from hypothesis import strategies as some
 from kit import make_skill
@@ -88,6 +88,13 @@ def test_a_hard_link_becomes_a_copy_of_an_earlier_file() -> None:
     assert content(taken(data))["copy.md"] == (b"A.\n", False)
 
 
+def with_local_flags(archive: bytes, flags: int) -> bytes:
+    """Return a zip with other flags in the local header of its first member (APPNOTE.TXT 4.3.7)."""
+    return archive[:6] + struct.pack("<H", flags) + archive[8:]
+
+
+# A tar up to its end.
+MEMBERS = tar(FILES)[: len(tar(FILES).rstrip(b"\0")) // 512 * 512 + 512]
 LINK, HARD, FIFO, DEVICE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE
 REFUSED = {
     "a web page": (b"<!DOCTYPE html><html>", "expected a .tar.gz, a .zip or a SKILL.md, got a web page"),
@@ -116,6 +123,7 @@ REFUSED = {
     ),
     "a pipe": (tgz(FILES, member("pipe", FIFO)), "`pipe` is not a file, folder or link"),
     "a device": (tgz(FILES, member("zero", DEVICE)), "`zero` is not a file, folder or link"),
+    "a sparse file": (tgz(FILES, sparse_member("zeros", 1_000_000)), "`zeros` is not a file, folder or link"),
     "a git folder": (tgz(FILES | {".git/config": "x"}), "the path '.git/config' is a .git folder or file"),
     "a pipe in a zip": (
         zipped(FILES | {"pipe": ""}, mode=lambda path: (stat.S_IFIFO if path == "pipe" else stat.S_IFREG) | 0o644),
@@ -147,6 +155,22 @@ REFUSED = {
     "a tar without its end": (
         gzip.compress(tar(FILES).rstrip(b"\0") + bytes(512 - len(tar(FILES).rstrip(b"\0")) % 512)),
         "not a complete .tar.gz: the end-of-archive marker is missing",
+    ),
+    "a tar with a damaged header": (
+        gzip.compress(MEMBERS + b"x" * 512 + tar({"more": "x"})),
+        "not a complete .tar.gz: the end-of-archive marker is missing",
+    ),
+    "a tar with a member behind one block of zeros": (
+        gzip.compress(MEMBERS + bytes(512) + tar({"more": "x"})),
+        "not a complete .tar.gz: the end-of-archive marker is missing",
+    ),
+    "a zip with a name in another encoding in its local header": (
+        with_local_flags(zipped(FILES), 0x800),
+        "`SKILL.md`: its local header does not match the central directory",
+    ),
+    "a zip that is encrypted in its local header alone": (
+        with_local_flags(zipped(FILES), 0x1),
+        "`SKILL.md`: its local header does not match the central directory",
     ),
 }
 
