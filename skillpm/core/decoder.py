@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from skillpm.core.conflict_markers import RESOLVE_HINT
 from skillpm.core.digest import Digest, is_content_hash, is_digest, parse_digest
 from skillpm.core.json_text.bounded import TOO_MANY_VALUES, has_too_many_values
+from skillpm.core.limits import MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
@@ -17,6 +18,15 @@ from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, NewerDocument
 
 TOML_POSITION = lazy_pattern(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
+# As tomllib finds their ends: up to two quotes before the last three belong to the string. An unclosed one ends with
+# the line or the document, where tomllib stops.
+TOML_STRING_OR_COMMENT = lazy_pattern(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?|'''
+    r"""'''(?:[^']|'(?!''))*+'{0,5}|'[^'\n]*+'?|#[^\n]*+""",
+    re.DOTALL,
+)
+# Of a document without strings.
+LONG_TOML_KEY = lazy_pattern(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_TOML_KEY_PARTS}}}", re.ASCII)
 # What git leaves in a file where two sides changed the same lines.
 CONFLICT_MARKER = lazy_pattern(r"^(?:<{7}|>{7})(?: .*)?$", re.MULTILINE)
 # An escaped UTF-16 surrogate: without its other half it decodes to a string that no file can hold.
@@ -82,7 +92,8 @@ class JsonNode:
 
     def skill_name(self) -> SkillName:
         """Return the value, which must be the name of a skill."""
-        return parse_skill_name(self.text(), where=self.where)
+        # `where` is a text for messages, which takes longer than the check.
+        return SkillName(self.value) if is_skill_name(self.value) else parse_skill_name(self.text(), where=self.where)
 
     def digest(self) -> Digest:
         """Return the value, which must be a digest."""
@@ -124,6 +135,12 @@ class JsonNode:
     def with_value(self, value: Any) -> "JsonNode":
         """Return another value at the same location."""
         return JsonNode(value, self.file, self.keys)
+
+    def check_number(self, most: int) -> "JsonNode":
+        """Raise `DocumentError` for an object or array with more members; return the node."""
+        if isinstance(self.value, dict | list) and len(self.value) > most:
+            raise DocumentError(f"{len(self.value):,} entries; at most {most:,} are allowed", where=self.where)
+        return self
 
     def check_keys(self, *known: str) -> None:
         """Raise `DocumentError` for an unknown member: a misspelled key would silently have no effect."""
@@ -221,15 +238,30 @@ def _position_of(text: str, pattern: str, occurrence: int = 1) -> str:
     return f":{text.count(chr(10), 0, starts[-1]) + 1}:{starts[-1] - text.rfind(chr(10), 0, starts[-1])}"
 
 
-def parse_toml(text: str, file: str) -> JsonNode:
+def parse_toml(text: str, file: str, max_size: int = MAX_TOML_SIZE) -> JsonNode:
     """Parse a TOML document; dates and times become strings."""
     import tomllib  # noqa: PLC0415  (most users have no config.toml)
 
+    if problem := find_toml_problem(text, max_size):
+        raise DocumentError(problem, where=file)
     try:
         value = json.loads(json.dumps(tomllib.loads(text), default=str))
     except (ValueError, RecursionError) as error:
         raise _conflict_error(text, file) or toml_error(error, file) from error
     return JsonNode(value, file)
+
+
+def find_toml_problem(text: str, max_size: int = MAX_TOML_SIZE) -> str:
+    """Return why tomllib would take more than a second for a document; empty if it does not."""
+    size = len(text.encode())
+    if size > max_size:
+        return f"{size:,} bytes of TOML; at most {max_size:,} are allowed"
+    bare = TOML_STRING_OR_COMMENT.sub("_", text)
+    if (dots := bare.count(".")) > MAX_TOML_DOTS:
+        return f"{dots:,} dots in keys; at most {MAX_TOML_DOTS:,} are allowed"
+    if key := LONG_TOML_KEY.search(bare):
+        return f"the key `{sanitize(key[0], 60)}` has more than {MAX_TOML_KEY_PARTS} parts"
+    return ""
 
 
 def _conflict_error(text: str, file: str) -> DocumentError | None:

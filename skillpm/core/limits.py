@@ -28,9 +28,28 @@ class Limits(Value):
 
 # Of a document in a project, in bytes: manifest, lockfile, receipt, registry, and what other tools write.
 MAX_DOCUMENT_SIZE = 20_000_000
+# Of a manifest, in bytes (one of 5,000 skills has 400 kB); of its keys that skillpm does not know, and its patterns of
+# members.
+MAX_MANIFEST_SIZE = 500_000
+MAX_UNKNOWN_KEYS = 100
+MAX_MEMBER_PATTERNS = 1_000
+# Skills in a lockfile or a receipt.
+MAX_LOCKED_SKILLS = 8_000
 # Of a JSON document: brackets, commas and colons. As Python objects, they take thirty times their size and more. A
 # catalog of 20,000 skills has 400,000 of these, a receipt of 10,000 skills with ten files each 800,000.
 MAX_JSON_TOKENS = 1_500_000
+
+# Of a TOML document, in bytes. tomllib takes up to two seconds for 1 MB, and for a dotted key the square of its parts.
+MAX_TOML_SIZE = 400_000
+MAX_TOML_KEY_PARTS = 20
+# Dots in keys and numbers, of all of a document.
+MAX_TOML_DOTS = 5_000
+
+# Patterns of skill names in one document: of permissions, and of `priority`. Each is compared with those that have
+# wildcards in the middle; the others are looked up.
+MAX_NAME_PATTERNS = 5_000
+MAX_INNER_WILDCARDS = 100
+MAX_NAME_PATTERN_LENGTH = 100
 
 # That one skill declares.
 MAX_DEPENDENCIES = 500

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from skillpm.core.conflict_markers import RESOLVE_HINT
+from skillpm.core.decoder import find_toml_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -14,7 +15,6 @@ from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 
 MAX_FILE_SIZE = 1_000_000  # bytes
 MAX_BLOCK_SIZE = 64_000  # bytes
-MAX_TOML_SIZE = 8_000  # bytes; tomllib takes cubic time for a long dotted key: 20 seconds for 64 kB
 # Three characters, not four: `----` is a rule of Markdown.
 OPENING = lazy_pattern(r"\s*(---(?!-)|\+\+\+(?!\+))([^\n]*)\n")
 CLOSING = {fence: re.compile(rf"^{re.escape(fence)}[ \t]*$", re.MULTILINE) for fence in ("---", "+++")}
@@ -98,8 +98,8 @@ def _looks_like_toml(block: str) -> bool:
 def _read_toml(block: str, first: int) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (nearly all frontmatter is YAML)
 
-    if len(block.encode()) > MAX_TOML_SIZE:
-        raise not_loadable("too-large", f"the frontmatter is over {MAX_TOML_SIZE} bytes of TOML", first)
+    if problem := find_toml_problem(block):
+        raise not_loadable("bad-toml", f"invalid TOML frontmatter: {problem}", first)
     try:
         # Numbers keep their spelling, as in YAML: the version `1.10` must not become 1.1.
         return {key: _to_text_values(value) for key, value in tomllib.loads(block, parse_float=str).items()}

@@ -1,5 +1,6 @@
 """How the work for an input grows with its size, in time of this thread or in calls: never by a clock on the wall."""
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -15,8 +16,13 @@ def growth_of_time(work: Callable[[int], object], size: int, factor: int = 4) ->
 
 def growth_of_calls(work: Callable[[int], object], size: int, factor: int = 2) -> float:
     """Return how many times as many functions an input calls which is `factor` times as large."""
-    work(1)  # imports, and compiles patterns
-    return calls_of(lambda: work(size * factor)) / calls_of(lambda: work(size))
+    work(1)  # imports modules
+    return _calls_of_size(work, size * factor) / _calls_of_size(work, size)
+
+
+def _calls_of_size(work: Callable[[int], object], size: int) -> int:
+    re.purge()  # of the patterns that were compiled for another size
+    return calls_of(lambda: work(size))
 
 
 def calls_of(work: Callable[[], object]) -> int:
