@@ -14,7 +14,7 @@ from skillpm.formats.manifest import Manifest
 from skillpm.operations.content_validation.loading import LoadValidator
 from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.operations.context.scope_permissions import (
-    blocked_name_layers,
+    blocked_name_layer,
     combine_rules,
     load_manifest,
     load_serving_settings,
@@ -140,11 +140,11 @@ def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: 
 
         host_rules = load_host_rules(viewer.host, settings, viewer.profile)
         rules = combine_rules(manifests, settings, viewer.profile, host_rules.agents)
-        rules = rules.replace(host_layers=host_rules.layers)
+        host_layers = host_rules.layers
     else:
-        rules = combine_rules(manifests, settings, viewer.profile)
+        rules, host_layers = combine_rules(manifests, settings, viewer.profile), ()
     policies = load_policies(scopes, settings)
-    rules = rules.replace(layers=(*rules.layers, *blocked_name_layers(policies)))
+    rules = rules.replace(host_layers=(*host_layers, blocked_name_layer(policies)))
     disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
     others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(

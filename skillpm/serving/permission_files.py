@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.name_patterns import check_patterns
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotFoundError
 from skillpm.serving.permissions import Layer, Rule, build_ordered_rules, build_unordered_rules, is_action
@@ -36,11 +37,12 @@ def parse_config_rules(
             hint=f"define it as a table `[{PROFILE_PERMISSIONS_KEY}.NAME]`; known profiles: {known}",
         )
     where = f"{file}: {PROFILE_PERMISSIONS_KEY}.{profile}"
-    return (*rules, *build_unordered_rules(_check_table(profiles[profile], where), where))
+    return Layer((*rules, *build_unordered_rules(_check_table(profiles[profile], where), where)))
 
 
 def parse_manifest_rules(permissions: Mapping[str, str], file: str) -> Layer:
     """Return the rules of a manifest, in its order."""
+    check_patterns(permissions, f"{file}: {PERMISSIONS_KEY}")
     return build_ordered_rules(permissions, f"{file}: {PERMISSIONS_KEY}")
 
 
@@ -48,13 +50,14 @@ def parse_enabled_rule(config: JsonNode) -> Layer:
     """Return the rule that a configuration's `[skills] enabled = false` is: deny everything."""
     skills = config.get("skills")
     if skills is None or skills.flag_or("enabled", default=True):
-        return ()
-    return (Rule(pattern="*", action="deny", where=skills.require("enabled").where),)
+        return Layer()
+    return Layer([Rule(pattern="*", action="deny", where=skills.require("enabled").where)])
 
 
 def _check_table(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise DocumentError("expected a table of patterns", where=where)
+    check_patterns(value, where)
     for pattern, action in value.items():
         if not is_action(action):
             got = sanitize(str(action), 40)

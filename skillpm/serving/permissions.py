@@ -8,12 +8,11 @@ Each document is a layer that is evaluated on its own, and the strictest result 
 written by others cannot loosen the user's rules.
 """
 
-import fnmatch
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Literal, cast
 
+from skillpm.core.name_patterns import NamePatterns, matches_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
@@ -33,7 +32,7 @@ class Rule(Value):
 
     def matches(self, name: str) -> bool:
         """Return whether the rule applies to a name. Matching is case-sensitive."""
-        return compile_pattern(self.pattern).match(name) is not None
+        return matches_pattern(self.pattern, name)
 
 
 class Decision(Value):
@@ -43,7 +42,28 @@ class Decision(Value):
     rule: Rule | None = None
 
 
-Layer = tuple[Rule, ...]
+class Layer(tuple[Rule, ...]):  # noqa: SLOT001  (it keeps the tables of its patterns)
+    """The rules of one document, in their order; `check_patterns` limits their number."""
+
+    def find_rule(self, name: str) -> Rule | None:
+        """Return the last rule that matches a name."""
+        position = self._patterns.find_last(name)
+        return self[position] if position >= 0 else None
+
+    def find_unreachable(self) -> Iterable[tuple[Rule, Rule]]:
+        """Yield the rules that never apply, each with a later one that matches all its names."""
+        # A pattern covers another one if it matches its text; for a `*` there it must have one, too.
+        covering = NamePatterns((rule.pattern for rule in self), one_character="[^*]")
+        for number, rule in enumerate(self):
+            position = covering.find_last(rule.pattern)
+            if position > number:
+                yield rule, self[position]
+
+    @cached_property
+    def _patterns(self) -> NamePatterns:
+        return NamePatterns(rule.pattern for rule in self)
+
+
 DEFAULT_DECISION = Decision(action="allow")
 
 
@@ -55,7 +75,8 @@ class Rules(Value):
     """
 
     layers: tuple[Layer, ...] = ()
-    # Those of an agent host. There an agent's rules replace general ones on purpose: none is reported as unreachable.
+    # Those of an agent host, where an agent's rules replace general ones on purpose, and the names that policies block:
+    # none of them is reported as unreachable.
     host_layers: tuple[Layer, ...] = ()
 
     @classmethod
@@ -76,7 +97,7 @@ class Rules(Value):
         """Return what an agent may do with the skill of this name: the strictest result of all layers."""
         strictest = DEFAULT_DECISION
         for layer in (*self.layers, *self.host_layers):
-            rule = next((rule for rule in reversed(layer) if rule.matches(name)), None)
+            rule = layer.find_rule(name)
             if rule is not None and (strictest.rule is None or STRICTNESS[rule.action] > STRICTNESS[strictest.action]):
                 strictest = Decision(action=rule.action, rule=rule)
         return strictest
@@ -87,13 +108,13 @@ class Rules(Value):
 
     def with_layer(self, layer: Iterable[Rule]) -> "Rules":
         """Return these rules with those of another document added."""
-        rules = tuple(layer)
+        rules = Layer(layer)
         return self.replace(layers=(*self.layers, rules)) if rules else self
 
     @property
     def unreachable(self) -> tuple[tuple[Rule, Rule], ...]:
         """The rules that never apply, each with the later one that matches all its names."""
-        return tuple(pair for layer in self.layers for pair in _find_unreachable(layer))
+        return tuple(pair for layer in self.layers for pair in layer.find_unreachable())
 
 
 def is_action(value: object) -> bool:
@@ -103,7 +124,7 @@ def is_action(value: object) -> bool:
 
 def build_ordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
     """Return the rules of a document whose order is significant (JSON, YAML)."""
-    return tuple(
+    return Layer(
         Rule(pattern=pattern, action=cast("Action", action), where=f"{where}.{pattern}" if where else "")
         for pattern, action in rules.items()
     )
@@ -115,33 +136,10 @@ def build_unordered_rules(rules: Mapping[str, str], where: str = "") -> Layer:
 
     Of equally specific patterns the stricter one wins.
     """
-    return tuple(sorted(build_ordered_rules(rules, where), key=_specificity_key))
+    return Layer(sorted(build_ordered_rules(rules, where), key=_specificity_key))
 
 
 def _specificity_key(rule: Rule) -> tuple[bool, int, int, int, str]:
     literal = rule.pattern.replace("*", "").replace("?", "")
     is_exact = literal == rule.pattern
     return (is_exact, len(literal), rule.pattern.count("?"), STRICTNESS[rule.action], rule.pattern)
-
-
-def _find_unreachable(layer: Sequence[Rule]) -> Iterable[tuple[Rule, Rule]]:
-    for number, rule in enumerate(layer):
-        later = next((other for other in layer[number + 1 :] if _covers(other.pattern, rule.pattern)), None)
-        if later is not None:
-            yield rule, later
-
-
-def _covers(wide: str, narrow: str) -> bool:
-    """Return whether `wide` matches every name that `narrow` matches: a `*` in `narrow` needs a `*` in `wide`."""
-    return re.compile(fnmatch.translate(_escape_brackets(wide).replace("?", "[!*]"))).match(narrow) is not None
-
-
-@lru_cache(maxsize=1024)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a pattern of skill names as a regular expression that matches from the start of a name."""
-    # fnmatch translates to a pattern without backtracking, so a hostile `*a*a*a*` cannot take exponential time.
-    return re.compile(fnmatch.translate(_escape_brackets(pattern)))
-
-
-def _escape_brackets(pattern: str) -> str:
-    return pattern.replace("[", "[[]")

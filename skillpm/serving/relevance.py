@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
+from skillpm.core.name_patterns import NamePatterns
 from skillpm.registry.card import Card
-from skillpm.serving.permissions import compile_pattern
 from skillpm.serving.renderers.base import SkillSummary
 
 
@@ -17,11 +17,12 @@ def sort_by_relevance(
     patterns, the most important first), then those used most recently, then all others.
     """
     ranks = {card.name: rank for rank, card in enumerate(found)}
-    patterns = [compile_pattern(pattern) for pattern in priority]
+    # The first pattern that matches counts, so they are searched from the end.
+    patterns = NamePatterns(reversed(priority))
 
     def key(skill: SkillSummary) -> tuple[int, int, float, int]:
         name = skill.card.name
-        declared = next((number for number, each in enumerate(patterns) if each.match(name)), len(patterns))
+        declared = len(priority) - 1 - patterns.find_last(name)
         # Not by name: skills of one kind often begin alike, and a whole kind must not be missing.
         return ranks.get(name, len(ranks)), declared, -last_used.get(name, 0.0), crc32(name.encode())
 

@@ -1,11 +1,17 @@
 """Permission rules: their order, and documents that contradict each other."""
 
+from collections.abc import Callable
+
 import pytest
+from kit.growth import calls_of, growth_of_calls
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.limits import MAX_INNER_WILDCARDS
 from skillpm.errors import DocumentError, NotFoundError
+from skillpm.formats.trust.policy import read_policy
+from skillpm.operations.context.scope_permissions import blocked_name_layer
 from skillpm.serving.host_rules.glm import parse_glm_layers
-from skillpm.serving.permission_files import parse_config_rules
+from skillpm.serving.permission_files import parse_config_rules, parse_manifest_rules
 from skillpm.serving.permissions import (
     Action,
     Layer,
@@ -13,6 +19,7 @@ from skillpm.serving.permissions import (
     build_ordered_rules,
     build_unordered_rules,
 )
+from skillpm.trust.policy import Policies
 
 GLM = {"git-release": "allow", "code-review": "allow", "experimental-*": "ask", "*": "allow"}
 OPENCODE = {"code-review": "allow", "deploy-*": "deny"}
@@ -187,6 +194,46 @@ def test_unreachable_rule_is_found(rules: dict[str, str], silenced: dict[str, st
     found = of(build_ordered_rules(rules)).unreachable
 
     assert {rule.pattern: by.pattern for rule, by in found} == silenced
+
+
+@pytest.mark.parametrize("pattern", ["team-{}-*", "team-{}", "*-team-{}", "{}-*-{}"])
+def test_twice_the_rules_take_twice_the_calls(pattern: str) -> None:
+    """To find rules that never apply, they are not compared with each other, nor is a pattern compiled for a pair."""
+    wide = {f"a*{number}": "deny" for number in range(MAX_INNER_WILDCARDS)}
+
+    def work(number: int) -> None:
+        narrow = {pattern.format(each, each): "ask" for each in range(number)}
+        rules = of(build_ordered_rules(narrow | ({} if "-*-" in pattern else wide)))
+        assert rules.unreachable == ()
+        assert rules.decide("none").action == "allow"
+
+    assert growth_of_calls(work, 300) < 2.3
+
+
+def test_eight_hundred_rules_compile_a_pattern_each_at_most() -> None:
+    rules = of(build_ordered_rules({f"team-{number}-*": "ask" for number in range(800)}))
+
+    assert calls_of(lambda: (rules.unreachable, rules.decide("none"))) < 800 * 40
+
+
+@pytest.mark.parametrize(
+    "read", [parse_manifest_rules, lambda rules, file: parse_config_rules({"permissions": rules}, file)]
+)
+def test_more_rules_than_are_allowed_are_an_error(read: Callable[[dict[str, str], str], object]) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read({f"team-{number}": "ask" for number in range(5_001)}, "rules")
+
+    message = "5,001 patterns; at most 5,000 are allowed"
+    assert (caught.value.message, caught.value.where) == (message, "rules: permissions")
+
+
+def test_names_that_a_policy_blocks_are_one_layer_of_which_none_is_reported() -> None:
+    text = 'version = 1\n[[blocked]]\nname = "evil*"\nreason = "a"\n[[blocked]]\nname = "evil-1"\nreason = "b"\n'
+    rules = Rules(host_layers=(blocked_name_layer(Policies(layers=(read_policy(text, "p.toml"),))),))
+
+    decision = rules.decide("evil-1")
+    assert decision.rule is not None
+    assert (decision.action, decision.rule.where, rules.unreachable) == ("deny", "p.toml: blocked.0", ())
 
 
 def test_unordered_rules_are_all_reachable() -> None:

@@ -30,13 +30,13 @@ def load_rules(scope: Scope, settings: Settings) -> Rules:
     """Return the rules of a scope, without those of any profile."""
     scopes = visible_scopes(scope, settings)
     rules = combine_rules([load_manifest(each) for each in scopes], settings)
-    return rules.replace(layers=(*rules.layers, *blocked_name_layers(load_policies(scopes, settings))))
+    return rules.replace(host_layers=(blocked_name_layer(load_policies(scopes, settings)),))
 
 
-def blocked_name_layers(policies: "Policies | None") -> Iterable[Layer]:
-    """Return the names that policies block as rules: a layer each, since a policy may name the same skill twice."""
-    blocked = () if policies is None else (each for layer in policies.layers for each in layer.blocked if each.name)
-    return ((Rule(pattern=each.name, action="deny", where=each.where),) for each in blocked)
+def blocked_name_layer(policies: "Policies | None") -> Layer:
+    """Return the names that policies block as rules; of two that match a name, the first one is reported."""
+    blocked = [] if policies is None else [each for layer in policies.layers for each in layer.blocked if each.name]
+    return Layer(Rule(pattern=each.name, action="deny", where=each.where) for each in reversed(blocked))
 
 
 def visible_scopes(scope: Scope, settings: Settings) -> tuple[Scope, ...]:

@@ -276,7 +276,7 @@ def _is_blocked(skill: ListedSkill, policies: "Policies") -> bool:
 
 def filter_denied(listing: Listing, rules: Rules) -> tuple[Listing, int]:
     """Return the list without the skills that permissions hide, and the number of hidden skills."""
-    if not rules.layers:
+    if not any((*rules.layers, *rules.host_layers)):
         return listing, 0
     skills = tuple(skill for skill in listing.skills if skill.state == "blocked" or not rules.hides(skill.name))
     problems = tuple(problem for problem in listing.problems if not rules.hides(problem.partition("/")[0]))

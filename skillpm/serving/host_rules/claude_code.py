@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from skillpm.core.decoder import JsonNode
 from skillpm.core.json_text.comments import parse_jsonc
+from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import read_text
@@ -73,7 +74,7 @@ def build_claude_layer(documents: Iterable[JsonNode]) -> Layer:
                 override.raise_expected("on, name-only, user-invocable-only or off")
             denies = OVERRIDES[override.value]
             overrides[name] = Rule(pattern=name, action="deny", where=override.where) if denies else None
-    return (*rules["ask"], *filter(None, overrides.values()), *rules["deny"])
+    return Layer((*rules["ask"], *filter(None, overrides.values()), *rules["deny"]))
 
 
 def _skills_of(rule: str) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _skills_of(rule: str) -> Iterator[str]:
     match = TOOL_RULE.fullmatch(rule)
     tool, content = (match[1], match[2]) if match else (rule, "")
     if content in {"", "*"}:
-        if Rule(pattern=tool, action="deny").matches("Skill"):
+        if matches_pattern(tool, "Skill"):
             yield "*"
     elif tool == "Skill":
         name = content.removeprefix("/")

@@ -41,7 +41,7 @@ def _parse_permissions(node: JsonNode) -> Layer:
     """
     if isinstance(node.value, list):
         patterns = reversed([*node.elements()])
-        return tuple(_rule(pattern, "deny" if pattern.text() == "deny" else "allow") for pattern in patterns)
+        return Layer(_rule(pattern, "deny" if pattern.text() == "deny" else "allow") for pattern in patterns)
     for action in (action for _, action in node.items() if not is_action(action.value)):
         action.raise_expected("allow, ask or deny")
     return build_unordered_rules(node.value, node.where)
@@ -52,9 +52,9 @@ def _parse_lists(agent: JsonNode) -> Iterator[Layer]:
     allowed, denied, table = (agent.get(key) for key in ("allowedSkills", "deniedSkills", "skillPermissions"))
     if allowed is not None and allowed.texts():
         rest = Rule(pattern="*", action="deny", where=allowed.where)
-        yield (rest, *(_rule(name, "allow") for name in allowed.elements()))
+        yield Layer([rest, *(_rule(name, "allow") for name in allowed.elements())])
     if denied is not None:
-        yield tuple(_rule(name, "deny") for name in denied.elements())
+        yield Layer(_rule(name, "deny") for name in denied.elements())
     if table is not None:
         yield _parse_permissions(table)
 

@@ -4,11 +4,15 @@ import os
 from collections.abc import Collection
 
 from skillpm.core.decoder import parse_toml
+from skillpm.core.name_patterns import check_patterns
 from skillpm.core.values import Value
 from skillpm.files import read_text
 from skillpm.serving.permission_files import parse_enabled_rule
 from skillpm.serving.permissions import Layer
 from skillpm.settings import Settings
+
+# Of a rule, which may be about more than the name of a skill.
+MAX_PATTERN_LENGTH = 1_000
 
 
 class HostRules(Value):
@@ -36,6 +40,13 @@ def load_host_rules(host: str, settings: Settings, agent: str = "") -> HostRules
 
     Raises `DocumentError` or `FileError` for an unreadable file: ignoring it would allow what it forbids.
     """
+    rules = _load_rules(host, settings, agent)
+    for layer in filter(None, rules.layers):
+        check_patterns([rule.pattern for rule in layer], layer[0].where, MAX_PATTERN_LENGTH)
+    return rules
+
+
+def _load_rules(host: str, settings: Settings, agent: str) -> HostRules:
     if host == "opencode":
         from skillpm.serving.host_rules.opencode import build_layer, list_agents  # noqa: PLC0415
         from skillpm.serving.host_rules.opencode_files import load_opencode_config  # noqa: PLC0415

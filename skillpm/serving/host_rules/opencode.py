@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError
@@ -103,7 +104,7 @@ def build_layer(config: Mapping[str, Any], agent: str) -> Layer:
     name = agent if agent in agents else _default_agent(config, agents)
     native = {"*": ("deny", f"OpenCode's agent `{name}`")} if name in DENYING_AGENTS else {}
     general = merge(config.get("tools", {}), config.get("permission", {}))
-    return tuple(rule for rules in (native, general, agents[name].get("permission", {})) for rule in _flatten(rules))
+    return Layer(rule for rules in (native, general, agents[name].get("permission", {})) for rule in _flatten(rules))
 
 
 def _default_agent(config: Mapping[str, Any], agents: Mapping[str, Config]) -> str:
@@ -160,7 +161,7 @@ def _parse_tools(node: JsonNode) -> Config:
 
 
 def _applies_to_skills(pattern: str) -> bool:
-    return Rule(pattern=pattern, action="deny").matches(PERMISSION)
+    return matches_pattern(pattern, PERMISSION)
 
 
 def _is_on(value: object) -> bool:
