@@ -117,11 +117,6 @@ def allows_request(pattern: str, url: str) -> bool:
     return parse_address(address).is_plain and any(covers(pattern, f"{scheme}://{prefix}") for prefix in prefixes)
 
 
-def matches_name(pattern: str, name: str) -> bool:
-    """Return whether a pattern of names, in which `*` matches any text, matches a name; case is ignored."""
-    return _compile(pattern).fullmatch(name.casefold()) is not None
-
-
 def _match_word(pattern: str, expected: Address, place: Address) -> Match:
     if pattern == "*" or (expected.word == place.word and not expected.path):
         return "yes"
@@ -244,7 +239,7 @@ def _normalize_ip(host: str) -> str:
         return host
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)  # all patterns of a few policies, host and path of each
 def _compile(pattern: str) -> re.Pattern[str]:
     # fnmatch translates to a pattern without backtracking.
     return re.compile(fnmatch.translate(pattern.replace("[", "[[]").replace("?", "[?]")))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from skillpm.core.name_patterns import NamePatterns
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import format_duration, sanitize
 from skillpm.core.values import Value
@@ -16,7 +17,6 @@ from skillpm.trust.places import (
     covers,
     explain_mismatch,
     find_place,
-    matches_name,
     may_cover,
 )
 
@@ -138,8 +138,9 @@ class Policies(Value):
         """Return the entry of a kill switch that names a skill by one of its names or by its digest."""
         if digest and digest in self._blocked_digests:
             return self._blocked_digests[digest]
-        blocked = (each for each in self._blocked_names if any(matches_name(each.name, name) for name in names))
-        return next(blocked, None)
+        blocked, patterns = self._blocked_names
+        found = max((patterns.find_last(name.casefold()) for name in names), default=-1)
+        return blocked[found] if found >= 0 else None
 
     def describe_blocked(self, names: Sequence[str], digest: str) -> str:
         """Return the reason and the place of the policy that blocks a skill; empty if none does."""
@@ -162,8 +163,10 @@ class Policies(Value):
         return {each.digest: each for each in blocked if each.digest}
 
     @cached_property
-    def _blocked_names(self) -> tuple[BlockedContent, ...]:
-        return tuple(each for layer in self.layers for each in layer.blocked if each.name)
+    def _blocked_names(self) -> tuple[list[BlockedContent], NamePatterns]:
+        """The names that are blocked, the first one last, so that it is the one that is found."""
+        blocked = [each for layer in self.layers for each in layer.blocked if each.name][::-1]
+        return blocked, NamePatterns((each.name for each in blocked), one_character=r"\?")
 
     def check_blocked(self, names: Sequence[str], digest: str) -> Iterator[PolicyCheck]:
         """Check whether a skill is blocked by its digest or by a name."""

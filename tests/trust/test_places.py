@@ -18,7 +18,7 @@ from skillpm.errors import DocumentError
 from skillpm.fetchers.git.gitconfig import token_settings
 from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.formats.trust.place_patterns import MAX_WILDCARDS, read_place_pattern
-from skillpm.formats.trust.policy import Policy
+from skillpm.formats.trust.policy import Policy, read_policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.indexes.client.http_access import auth_headers
 from skillpm.operations.context.trust_settings import find_trust_groups
@@ -30,7 +30,6 @@ from skillpm.trust.places import (
     explain_mismatch,
     find_place,
     match_place,
-    matches_name,
 )
 from skillpm.trust.policy import Policies
 
@@ -559,5 +558,9 @@ def test_a_pattern_of_many_wildcards_is_compared_fast() -> None:
 
 
 def test_a_name_is_matched_in_whatever_case() -> None:
-    assert matches_name("free-*", "FREE-tokens")
-    assert not matches_name("free-*", "my-free-tokens")
+    policy = read_policy('version = 1\n[[blocked]]\nname = "Free-*"\nreason = "x"\n', "policy.toml")
+    blocked = [
+        name for name in ("FREE-tokens", "my-free-tokens") if Policies(layers=(policy,)).find_blocked([name], "")
+    ]
+
+    assert blocked == ["FREE-tokens"]

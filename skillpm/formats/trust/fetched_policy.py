@@ -1,5 +1,7 @@
 """The copy of a policy that was fetched from a URL, as it is kept in the user's configuration folder."""
 
+from collections.abc import Callable
+
 from skillpm.core.decoder import dump_json, parse_json
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
@@ -18,9 +20,9 @@ class PolicyCopy(Value):
     fetched: float
 
 
-def read_published_policy(text: str, url: str) -> Policy:
+def read_published_policy(text: str, url: str, read: Callable[[str, str], Policy] = read_policy) -> Policy:
     """Parse a policy that was fetched. Raises `DocumentError` for one without a date, or that names another URL."""
-    policy = read_policy(text, url)
+    policy = read(text, url)
     if not policy.issued:
         raise DocumentError("`issued` is missing: without it, an older policy could replace a newer one", where=url)
     if policy.expires and policy.expires <= policy.issued:
@@ -30,8 +32,10 @@ def read_published_policy(text: str, url: str) -> Policy:
     return policy
 
 
-def read_policy_copy(text: str, file: str, fetch: FetchedPolicy) -> PolicyCopy:
-    """Parse a copy. Raises `DocumentError`, also for that of another URL or key."""
+def read_policy_copy(
+    text: str, file: str, fetch: FetchedPolicy, read: Callable[[str, str], Policy] = read_policy
+) -> PolicyCopy:
+    """Parse a copy. Raises `DocumentError`, also for that of another URL or key. `read` parses the policy in it."""
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "url", "key", "fetched", "signature", "policy")
@@ -40,7 +44,7 @@ def read_policy_copy(text: str, file: str, fetch: FetchedPolicy) -> PolicyCopy:
             top.require(key).raise_expected(expected)
     policy = top.require("policy").text()
     return PolicyCopy(
-        policy=read_published_policy(policy, fetch.url),
+        policy=read_published_policy(policy, fetch.url, read),
         text=policy,
         signature=top.require("signature").text(),
         fetched=float(top.require("fetched").number()),

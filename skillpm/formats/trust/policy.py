@@ -7,6 +7,7 @@ from functools import lru_cache
 from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import AGE, to_utc
 from skillpm.core.git_syntax import is_insecure
+from skillpm.core.name_patterns import check_inner_wildcards
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -19,8 +20,12 @@ from skillpm.formats.trust.place_patterns import (
 )
 
 FORMAT = 1
-# Of a policy, in bytes; a list of ten thousand blocked digests has 1.5 MB.
+# Of a policy that is not a project's, in bytes; a list of sixty thousand blocked names has 3 MB.
 MAX_POLICY_SIZE = 5_000_000
+# Of each list of places. Each pattern is compared with each place, in several ways.
+MAX_PATTERNS = 1_000
+# Of blocked names, those with wildcards in the middle.
+MAX_WILDCARD_NAMES = 1_000
 TABLES = ("sources", "indexes", "oci", "require", "licenses", "limits", "audit", "blocked", "fetch")
 DURATION = lazy_pattern(r"([0-9]{1,6})\s*(s|seconds?|m|minutes?|h|hours?|d|days?|w|weeks?)")
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -87,9 +92,9 @@ class Policy(Value):
 
 
 @lru_cache(maxsize=16)
-def read_policy(text: str, file: str) -> Policy:
+def read_policy(text: str, file: str, size_limit: int = MAX_POLICY_SIZE) -> Policy:
     """Parse a policy. An unknown key is an error: it may be a rule that this version does not enforce."""
-    top = parse_toml(text, file)
+    top = parse_toml(text, file, size_limit)
     top.check_format("version", FORMAT)
     top.check_keys("version", "issued", "expires", *TABLES)
     require, limits, audit = (_read_table(top, key) for key in ("require", "limits", "audit"))
@@ -97,7 +102,8 @@ def read_policy(text: str, file: str) -> Policy:
     limits.check_keys("executables", "max-size")
     audit.check_keys("block", "trust-project")
     max_size, reviews = limits.get("max-size"), require.get("reviews")
-    blocked = top.get("blocked")
+    blocked = [] if (tables := top.get("blocked")) is None else [*map(_read_blocked, tables.elements())]
+    check_inner_wildcards((each.name for each in blocked), f"{file}: blocked", MAX_WILDCARD_NAMES)
     return Policy(
         origin=file,
         sources=_read_allowed(top, "sources"),
@@ -111,7 +117,7 @@ def read_policy(text: str, file: str) -> Policy:
         max_size=0 if max_size is None else _read_size(max_size),
         audit_block=() if (rules := audit.get("block")) is None else read_rules(rules),
         trust_project=audit.flag_or("trust-project", default=True),
-        blocked=() if blocked is None else tuple(map(_read_blocked, blocked.elements())),
+        blocked=tuple(blocked),
         fetch=_read_fetch(top.get("fetch")),
         issued=_read_time(top.get("issued")),
         expires=_read_time(top.get("expires")),
@@ -129,7 +135,8 @@ def _read_allowed(top: JsonNode, key: str) -> tuple[str, ...] | None:
         return None
     table.check_keys("allow")
     words = {"sources": SOURCE_WORDS, "indexes": ("path",), "oci": ()}[key]
-    return tuple(_read_pattern(node, words) for node in table.require("allow").elements())
+    allow = table.require("allow").check_number(MAX_PATTERNS)
+    return tuple(_read_pattern(node, words) for node in allow.elements())
 
 
 def _read_pattern(node: JsonNode, words: tuple[str, ...] = SOURCE_WORDS) -> str:
@@ -145,7 +152,7 @@ def _read_pattern(node: JsonNode, words: tuple[str, ...] = SOURCE_WORDS) -> str:
 
 def _read_signers(require: JsonNode) -> dict[str, str]:
     signers = require.get("signers")
-    pairs = () if signers is None else signers.items()
+    pairs = () if signers is None else signers.check_number(MAX_PATTERNS).items()
     return {_read_pattern(node.with_value(pattern)): node.path() for pattern, node in pairs}
 
 

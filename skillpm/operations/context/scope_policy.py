@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillpm.core.digest import content_hash
+from skillpm.core.limits import MAX_TOML_SIZE
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError, NotTrusted, SkillpmError
@@ -76,8 +77,18 @@ def read_policies(scopes: Sequence[Scope], settings: Settings) -> "list[tuple[Po
     if all(text is None for _, text in texts):
         return []
     from skillpm.formats.trust.policy import read_policy  # noqa: PLC0415  (few users have a policy)
+    from skillpm.operations.context.policy_cache import read_policy_text  # noqa: PLC0415
 
-    policies = [(file, read_policy(text, file.path)) for file, text in texts if text is not None]
+    policies = [
+        (
+            file,
+            read_policy(text, file.path, MAX_TOML_SIZE)
+            if file.origin == "project"
+            else read_policy_text(text, file.path, settings.cache_dir),
+        )
+        for file, text in texts
+        if text is not None
+    ]
     for file, policy in policies:
         if policy.fetch is not None and file.origin == "project":
             raise DocumentError(
@@ -117,12 +128,13 @@ def read_copy(fetch: "FetchedPolicy", settings: Settings) -> "PolicyCopy | None"
     an attacker may have put a file there.
     """
     from skillpm.formats.trust.fetched_policy import read_policy_copy  # noqa: PLC0415  (as above)
+    from skillpm.operations.context.policy_cache import read_policy_text  # noqa: PLC0415
 
     path = copy_path(fetch, settings)
     text = read_text(path)
     if text is None:
         return None
-    copy = read_policy_copy(text, path, fetch)
+    copy = read_policy_copy(text, path, fetch, lambda policy, url: read_policy_text(policy, url, settings.cache_dir))
     if not _is_signed(copy.text, copy.signature, fetch.key):
         hint = "run `skillpm policy refresh` to replace it"
         raise DocumentError("this copy of a policy is not signed by the key in `fetch.key`", where=path, hint=hint)
