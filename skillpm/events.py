@@ -32,6 +32,7 @@ class Recorder:
 
     def __init__(self, listener: Reporter | None = None) -> None:
         self.warnings: list[str] = []
+        self._known_warnings: set[str] = set()
         self._listener = listener
 
     def start_task(self, what: str, names: Sequence[str] = ()) -> None:
@@ -48,7 +49,8 @@ class Recorder:
 
     def warn(self, message: str) -> None:
         """Record and forward a warning, unless it is a repetition."""
-        if message not in self.warnings:
+        if message not in self._known_warnings:
+            self._known_warnings.add(message)
             self.warnings.append(message)
             self._forward(lambda listener: listener.warn(message))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest
+from skillpm.core.limits import MAX_LOCKED_SKILLS
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -63,7 +64,7 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     top.check_keys("version", "requirements", "include", "overrides", "members", "skills")
     return Lockfile(
         requirements=read_by_name(top.require("requirements"), read_locked_requirement),
-        skills=read_by_name(top.require("skills"), _read_skill),
+        skills=read_by_name(top.require("skills").check_number(MAX_LOCKED_SKILLS), _read_skill),
         overrides=read_by_name(top.get("overrides"), read_locked_requirement),
         include=() if (include := top.get("include")) is None else tuple(map(_read_include, include.elements())),
         members=_read_members(top.get("members")),

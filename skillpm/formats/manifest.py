@@ -5,9 +5,12 @@ JSON value here; the `requirements` package interprets it.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
+from skillpm.core.limits import MAX_MANIFEST_SIZE, MAX_MEMBER_PATTERNS, MAX_UNKNOWN_KEYS
+from skillpm.core.name_patterns import check_patterns
 from skillpm.core.names import SkillName, is_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import closest_matches
@@ -107,8 +110,11 @@ def _name_list_error(skills: JsonNode) -> DocumentError | None:
     return DocumentError("`skills` is a list of names", where=skills.where, hint=hint)
 
 
+@lru_cache(maxsize=8)  # a command reads it up to thirteen times
 def read_manifest(text: str, file: str) -> Manifest:
     """Parse a manifest. Unknown keys at the top level are allowed, and listed in `unknown_keys`."""
+    if (size := len(text.encode())) > MAX_MANIFEST_SIZE:
+        raise DocumentError(f"{size:,} bytes; a manifest may have at most {MAX_MANIFEST_SIZE:,}", where=file)
     top = parse_json(text, file)
     _check_format(top)
     kind = document_kind(top)
@@ -118,6 +124,9 @@ def read_manifest(text: str, file: str) -> Manifest:
         what = "a registry (`skills` is an array)" if kind == "registry" else "not a skillpm manifest"
         raise DocumentError(f"this file is {what}", where=file, hint=START_HINT)
     agents, permissions = top.get("agents"), top.get("permissions")
+    unknown_keys = tuple(key for key in top.value if key not in KNOWN_KEYS)
+    if len(unknown_keys) > MAX_UNKNOWN_KEYS:
+        raise DocumentError(f"{len(unknown_keys):,} unknown keys; at most {MAX_UNKNOWN_KEYS} are allowed", where=file)
     return Manifest(
         file=file,
         skills=read_by_name(top.require("skills"), _read_value),
@@ -133,11 +142,17 @@ def read_manifest(text: str, file: str) -> Manifest:
         groups={str(name): members for name, members in read_by_name(top.get("groups"), _read_group).items()},
         edits=read_edit_policy(top.get("edits")),
         link_mode="" if (link_mode := top.get("link-mode")) is None else read_link_mode(link_mode),
-        priority=() if (priority := top.get("priority")) is None else priority.texts(),
+        priority=() if (priority := top.get("priority")) is None else _read_priority(priority),
         members=_read_member_patterns(top.get("members")),
         audit=None if (audit := top.get("audit")) is None else _read_audit(audit),
-        unknown_keys=tuple(key for key, _ in top.items() if key not in KNOWN_KEYS),
+        unknown_keys=unknown_keys,
     )
+
+
+def _read_priority(node: JsonNode) -> tuple[str, ...]:
+    patterns = node.texts()
+    check_patterns(patterns, node.where)
+    return patterns
 
 
 def _read_audit(node: JsonNode) -> "AuditSettings":
@@ -171,7 +186,7 @@ def _read_action(node: JsonNode) -> str:
 def _read_member_patterns(node: JsonNode | None) -> tuple[str, ...]:
     """Return the patterns of members, which cannot lead out of the folder of the manifest, or to hidden folders."""
     patterns = []
-    for each in () if node is None else node.elements():
+    for each in () if node is None else node.check_number(MAX_MEMBER_PATTERNS).elements():
         pattern = each.text().removeprefix("./").rstrip("/")
         problem = path_problem(WILDCARDS.sub("x", pattern))
         if any(part.startswith(".") for part in pattern.split("/")):

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest, compute_digest, is_content_hash
+from skillpm.core.limits import MAX_LOCKED_SKILLS
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -66,7 +67,7 @@ def read_receipt(text: str, file: str) -> Receipt:
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
-    skills = read_by_name(top.require("skills"), _read_skill)
+    skills = read_by_name(top.require("skills").check_number(MAX_LOCKED_SKILLS), _read_skill)
     believed = {name: skill for name, skill in skills.items() if _adds_up(skill)}
     return Receipt(
         skills=believed,

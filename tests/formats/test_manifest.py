@@ -1,6 +1,7 @@
 """The manifest: parsed strictly, with unknown top-level keys kept and listed."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.editing.json_edit import set_member
 from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.lockfile import read_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST, Manifest, document_kind, read_manifest
+from skillpm.formats.receipt import read_receipt
 
 FILE = "skills.json"
 START = 'a manifest has `"skills": {}`; create one with `skillpm init`, or use `-g` for user scope'
@@ -156,3 +159,48 @@ def test_a_permission_is_one_of_three_actions(value: Any) -> None:
 
     assert caught.value.message.startswith("expected allow, ask or deny, got ")
     assert caught.value.where == f"{FILE}: permissions.pdf"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "where"),
+    [
+        (
+            '{"skills": {}, "name": "' + "x" * 500_000 + '"}',
+            "500,026 bytes; a manifest may have at most 500,000",
+            "skills.json",
+        ),
+        (
+            json.dumps({"skills": {}} | {f"k{number}": 1 for number in range(101)}),
+            "101 unknown keys; at most 100 are allowed",
+            "skills.json",
+        ),
+        (
+            json.dumps({"skills": {}, "members": [f"m{number}" for number in range(1_001)]}),
+            "1,001 entries; at most 1,000 are allowed",
+            "skills.json: members",
+        ),
+        (
+            json.dumps({"skills": {}, "priority": [f"p{number}" for number in range(5_001)]}),
+            "5,001 patterns; at most 5,000 are allowed",
+            "skills.json: priority",
+        ),
+    ],
+)
+def test_a_manifest_beyond_a_limit_is_an_error(text: str, message: str, where: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_manifest(text, "skills.json")
+
+    assert (caught.value.message, caught.value.where) == (message, where)
+
+
+@pytest.mark.parametrize(("read", "others"), [(read_lockfile, {"requirements": {}}), (read_receipt, {"links": {}})])
+def test_more_locked_skills_than_are_allowed_are_an_error(
+    read: Callable[[str, str], object], others: dict[str, object]
+) -> None:
+    skills: dict[str, object] = {f"s{number}": {} for number in range(8_001)}
+
+    with pytest.raises(DocumentError) as caught:
+        read(json.dumps({"version": 1, "skills": skills, **others}), "document")
+
+    message = "8,001 entries; at most 8,000 are allowed"
+    assert (caught.value.message, caught.value.where) == (message, "document: skills")

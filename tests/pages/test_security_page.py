@@ -148,6 +148,30 @@ TESTS = {
     "Files get mode 0644": [f"{HOSTILE_TREES}unusual_modes"],
     "Submodules are left out": [f"{BYTES}a_submodule_is_left_out"],
     # Limits
+    "With these, [no document": ["commands/test_document_costs.py::test_no_document_of_a_checkout_takes_long"],
+    "What exceeds a limit is": ["commands/test_document_costs.py::test_an_error_names_the_file"],
+    "`skills.json` |": [
+        "pages/test_limits_table.py::test_",
+        "formats/test_manifest.py::test_a_manifest_beyond_a_limit",
+    ],
+    "Skills in a lockfile or": [
+        "pages/test_limits_table.py::test_",
+        "formats/test_manifest.py::test_more_locked_skills",
+    ],
+    "One TOML document |": ["pages/test_limits_table.py::test_", "core/test_toml_limits.py::test_a_document_beyond"],
+    "One policy of the machine": [
+        "pages/test_limits_table.py::test_",
+        "policy/test_large_policies.py::test_only_the_policy_of_a_project",
+    ],
+    "Patterns in a list of places": [
+        "pages/test_limits_table.py::test_",
+        "policy/test_large_policies.py::test_patterns_that_are_tried",
+    ],
+    "Patterns of names in": [
+        "pages/test_limits_table.py::test_",
+        "core/test_name_patterns.py::test_too_many_patterns",
+        "serving/test_permissions.py::test_more_rules_than",
+    ],
     "One file |": [LIMITS, f"{SIZES}a_file_over_the_limit"],
     "A skill |": [LIMITS, f"{SIZES}many_files_that_exceed"],
     "Files of a skill |": [LIMITS, f"{SIZES}six_thousand_files"],
