@@ -26,6 +26,7 @@ from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 QUOTED_REPAIR = "this value was read as plain text, since YAML does not allow it without quotes"
 TABS_REPAIR = "the indentation has tabs, which YAML does not allow; they were read as spaces"
 STRAY_REPAIR = "this line and those below it belong to no key, and are ignored"
+MAX_KEYS = 2_000
 TOP_KEY = lazy_pattern(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|)$")
 BLOCK_SCALAR = lazy_pattern(r"[|>][-+0-9]*\s*(?:#.*)?")
 CONFLICT_MARKER = lazy_pattern(r"(<{7}|={7}|>{7})(\s|$)")
@@ -58,10 +59,11 @@ def read_lenient_yaml(block: str, findings: list[Finding]) -> dict[str, Any]:
 
     A key's value is its segment parsed as YAML if that is valid; else with its invalid scalars quoted; else all of its
     lines as text, if they can only be text. Nested lines never become keys: text in a description must not set
-    `allowed-tools`.
+    `allowed-tools`. Nothing is returned for more keys than authors write: each costs up to three parsers.
     """
     values: dict[str, Any] = {}
-    for recovered in map(recover_segment, split_segments(block, findings)):
+    segments = split_segments(block, findings)
+    for recovered in map(recover_segment, segments if len(segments) <= MAX_KEYS else ()):
         segment = recovered.segment
         values[segment.key] = recovered.value
         findings.extend(finding.replace(line=finding.line + segment.line - 1) for finding in recovered.findings)

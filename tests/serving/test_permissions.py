@@ -196,14 +196,13 @@ def test_unreachable_rule_is_found(rules: dict[str, str], silenced: dict[str, st
     assert {rule.pattern: by.pattern for rule, by in found} == silenced
 
 
-@pytest.mark.parametrize("pattern", ["team-{}-*", "team-{}", "*-team-{}", "{}-*-{}"])
+@pytest.mark.parametrize("pattern", ["team-{}-*", "team-{}", "*-team-{}"])
 def test_twice_the_rules_take_twice_the_calls(pattern: str) -> None:
-    """To find rules that never apply, they are not compared with each other, nor is a pattern compiled for a pair."""
+    """To find rules that never apply, they are compared only with those with wildcards in the middle, which are few."""
     wide = {f"a*{number}": "deny" for number in range(MAX_INNER_WILDCARDS)}
 
     def work(number: int) -> None:
-        narrow = {pattern.format(each, each): "ask" for each in range(number)}
-        rules = of(build_ordered_rules(narrow | ({} if "-*-" in pattern else wide)))
+        rules = of(build_ordered_rules({pattern.format(each): "ask" for each in range(number)} | wide))
         assert rules.unreachable == ()
         assert rules.decide("none").action == "allow"
 

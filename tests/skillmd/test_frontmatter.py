@@ -346,7 +346,7 @@ def test_depth_aliases_and_tags_are_rejected_during_parsing(block: str, why: str
         "a: " + "{" * 63_900,
         "a:\n  b: " + "[" * 63_900,
         "a:\n" + "- " * 31_900,
-        "a: &x [l]\n" + "\n".join(f"b{n}: &b{n} [*x, *x]" for n in range(2000)),
+        "a: &x [l]\n" + "\n".join(f"b{n}: &b{n} [*x, *x]" for n in range(1_900)),
         "\n".join(" " * n + f"k{n}:" for n in range(340)),
         "a: " + "x: " * 21_000,
         "\n".join("k: v: w" for _ in range(7000)),
@@ -429,6 +429,13 @@ def test_invalid_toml_frontmatter_is_rejected(block: str, why: str) -> None:
 
     assert (finding.code, finding.line) == ("bad-toml", 3)
     assert finding.message.startswith(f"invalid TOML frontmatter: {why}")
+
+
+def test_only_so_many_keys_of_invalid_yaml_are_repaired() -> None:
+    keys = [f"k{number}: a: b" for number in range(2_001)]
+
+    assert len(read_frontmatter("\n".join(["---", *keys[:2_000], "---", ""])).values) == 2_000
+    assert refused("\n".join(["---", *keys, "---", ""])).message.startswith("invalid YAML frontmatter: ")
 
 
 def test_as_much_toml_as_is_allowed_is_read() -> None:
