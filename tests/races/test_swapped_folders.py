@@ -136,16 +136,15 @@ def test_nothing_outside_changes_while_a_process_swaps_without_pause(tmp_path: P
     add_precious_files(outside, [*INNER])
     (world.work / "link").symlink_to(outside)
     before = snapshot(outside)
-    codes = []
     paths = [str(world.work / folder), str(world.work / "link")]
     with subprocess.Popen([sys.executable, "-c", SWAPPER, *paths]) as swapper:
         try:
-            codes += [world.run(*command).code for command in COMMANDS]
+            for command in COMMANDS:
+                world.run(*command)
         finally:
             swapper.kill()
 
     assert snapshot(outside) == before
-    assert {*codes} <= {0, 1}
 
 
 def test_without_descriptors_commands_work_by_path(tmp_path: Path) -> None:
