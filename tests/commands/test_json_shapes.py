@@ -1,5 +1,6 @@
 """`--json`: one object on stdout with its keys in order, nothing on stderr; errors are objects as well."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -200,16 +201,37 @@ def test_diff(full: CommandSandbox, upstream: Repository) -> None:
 
 
 def test_verify(full: CommandSandbox) -> None:
-    assert full.json_output("verify") == {"ok": True, "skills": [{"name": "pdf", "state": "ok", "files": []}]}
+    locked = full.read_json("skills.lock")["skills"]["pdf"]
+    record = {
+        "version": locked.get("version", ""),
+        "digest": locked["digest"],
+        "source": locked["source"],
+        "commit": locked["source"].get("commit", ""),
+        "signer": "",
+        "reviewers": [],
+    }
+    checksum = hashlib.sha256((full.work / "skills.lock").read_bytes()).hexdigest()
+    place = {
+        "scope": "project",
+        "directory": "WORK/.agent-skills",
+        "lockfile": {"path": "WORK/skills.lock", "sha256": checksum},
+        "policies": [],
+    }
+    assert full.json_output("verify") == {
+        "ok": True,
+        "skills": [{"name": "pdf", "state": "ok", "files": [], **record}],
+        **place,
+    }
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
 
     result = full.run("verify", "--json")
 
     assert (result.code, result.stderr) == (1, "")
-    assert list(result.json.items()) == [
-        ("ok", False),
-        ("skills", [{"name": "pdf", "state": "modified", "files": [{"path": "notes.md", "state": "extra"}]}]),
-    ]
+    assert list(result.json) == ["ok", "skills", *place]
+    (skill,) = result.json["skills"]
+    assert (result.json["ok"], skill["state"]) == (False, "modified")
+    assert skill["files"] == [{"path": "notes.md", "state": "extra"}]
+    assert list(skill) == ["name", "state", "files", *record]
 
 
 def test_registry(full: CommandSandbox) -> None:

@@ -1,14 +1,18 @@
 """`skillpm verify`."""
 
 import os
+from typing import Any
 
 import click
 
 from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
+from skillpm.errors import SkillpmError, UsageError
 from skillpm.operations.context.acceptance import unchecked_message
+from skillpm.operations.context.runtime import Context
 from skillpm.operations.context.scope import Scope
+from skillpm.operations.context.used_scopes import read_scopes
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import verify
 
@@ -17,32 +21,81 @@ from skillpm.operations.inspect.verify import verify
     epilog="""\b
 Examples:
   skillpm verify          exit 1 if a file differs
-  skillpm verify --json   for programs"""
+  skillpm verify --json   for programs
+  skillpm verify --all-scopes --json   a report of this machine"""
 )
+@click.option("--all-scopes", is_flag=True, help="Verify user scope and every project that you have changed.")
 @fetch_options
-def command(call: Invocation) -> int:
+def command(call: Invocation, all_scopes: bool) -> int:  # noqa: FBT001  (a flag)
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
-    result = verify(call.scope, call.context)
-    unchecked = find_unchecked(call.scope, call.context)
+    if not all_scopes:
+        if call.console.as_json:
+            document = _to_json(call.scope, call.context)
+            call.console.print_json(document)
+            return 0 if document["ok"] else 1
+        return _verify(call, call.scope)
+    if any(read_scope_flags(call.flags)):
+        raise UsageError("--all-scopes cannot be used with --global or --project")
+    scopes = read_scopes(call.context.settings)
     if call.console.as_json:
-        rows = [
-            {
-                "name": skill.name,
-                "state": skill.state,
-                "files": [{"path": file.path, "state": file.state} for file in skill.files],
-                **({"index": result.index_warnings[skill.name]} if skill.name in result.index_warnings else {}),
-            }
-            for skill in result.skills
-        ]
-        others = {"unchecked": unchecked} if unchecked else {}
-        call.console.print_json({"ok": result.is_ok, "skills": rows, **others})
-        return 0 if result.is_ok else 1
+        documents = [_to_json_or_error(scope, call.context) for scope in scopes]
+        is_ok = all(document["ok"] for document in documents)
+        call.console.print_json({"ok": is_ok, "scopes": documents})
+        return 0 if is_ok else 1
+    codes = []
+    for scope in scopes:
+        call.console.print_line(f"{sanitize(scope.layout.directory)}:")
+        try:
+            codes.append(_verify(call, scope))
+        except SkillpmError as error:
+            call.console.print_line(f"error: {error.message}", fg="red")
+            codes.append(1)
+    if not scopes:
+        call.console.print_message("nothing to verify: no scope has installed skills")
+    return max(codes, default=0)
+
+
+def _to_json(scope: Scope, context: Context) -> dict[str, Any]:
+    from skillpm.operations.inspect.audit_trail import describe_scope, describe_skills  # noqa: PLC0415  (only for JSON)
+
+    result, unchecked, described = (
+        verify(scope, context),
+        find_unchecked(scope, context),
+        describe_skills(scope, context),
+    )
+    rows = [
+        {
+            "name": skill.name,
+            "state": skill.state,
+            "files": [{"path": file.path, "state": file.state} for file in skill.files],
+            **({"index": result.index_warnings[skill.name]} if skill.name in result.index_warnings else {}),
+            **described.get(skill.name, {}),
+        }
+        for skill in result.skills
+    ]
+    others = {"unchecked": unchecked} if unchecked else {}
+    return {"ok": result.is_ok, "skills": rows, **others, **describe_scope(scope, context)}
+
+
+def _to_json_or_error(scope: Scope, context: Context) -> dict[str, Any]:
+    """Return the document of a scope; of one that cannot be verified, why: it must not hide the others."""
+    try:
+        return _to_json(scope, context)
+    except SkillpmError as error:
+        described = {"code": error.code, "message": error.message, "where": error.where, "hint": error.hint}
+        return {"ok": False, "skills": [], "scope": scope.kind, "directory": scope.layout.directory, "error": described}
+
+
+def _verify(call: Invocation, scope: Scope) -> int:
+    """Print the result for a scope, and return the exit code."""
+    result = verify(scope, call.context)
+    unchecked = find_unchecked(scope, call.context)
     if result.is_pending:
         call.console.print_message("a change is in progress or was interrupted; this is the state after it")
     failed = [skill for skill in result.skills if skill.state not in {"ok", "link"}]
     listed = failed
     if not result.has_lockfile and any(skill.state == "not-locked" for skill in failed):
-        call.console.print_wrapped(_missing_lockfile_message(call.scope), fg="red")
+        call.console.print_wrapped(_missing_lockfile_message(scope), fg="red")
         listed = [skill for skill in failed if skill.state != "not-locked"]
         if not listed:
             return 1
@@ -62,7 +115,7 @@ def command(call: Invocation) -> int:
     verb = "matches" if 1 in {matching, checked} else "match"
     call.console.print_message(f"{matching} of {pluralize(checked, 'skill')} {verb} the lockfile{skipped}")
     if unchecked:
-        call.console.print_message(unchecked_message(call.scope, unchecked))
+        call.console.print_message(unchecked_message(scope, unchecked))
     return 1 if failed else 0
 
 

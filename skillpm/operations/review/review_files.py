@@ -51,7 +51,7 @@ def reviews_path(scope: Scope) -> str:
     return os.path.join(scope.base, REVIEWS_FILE)
 
 
-def load_reviews(scope: Scope, context: Context) -> ScopeReviews:
+def load_reviews(scope: Scope, context: Context, *, with_imports: bool = True) -> ScopeReviews:
     """Read all reviews of a scope. Imports are fetched once; those of a project only if it is trusted.
 
     Raises `DocumentError` for a file that cannot be read, `RefusedError` for an import that is not the pinned file.
@@ -60,7 +60,7 @@ def load_reviews(scope: Scope, context: Context) -> ScopeReviews:
     own = _read_file(os.path.join(settings.config_dir, REVIEWS_FILE))
     project = own if scope.kind == "user" else _read_file(reviews_path(scope))
     is_trusted = trusts_project(load_audit_settings(scope, settings), scope, settings)
-    imports = (*own.imports, *(project.imports if is_trusted else ()))
+    imports = (*own.imports, *(project.imports if is_trusted else ())) if with_imports else ()
     imported = [
         review
         for each in dict.fromkeys(imports)

@@ -1,0 +1,67 @@
+"""What `verify --json` adds for auditors: where installed content comes from, who vouches for it, which rules apply."""
+
+import os
+from typing import Any
+
+from skillpm.core.digest import content_hash
+from skillpm.core.names import SkillName
+from skillpm.errors import OfflineError
+from skillpm.files import read_text
+from skillpm.formats.pin import GitPin, pin_value
+from skillpm.installer.layout import load_receipt
+from skillpm.operations.context.project_files import read_project_files
+from skillpm.operations.context.runtime import Context
+from skillpm.operations.context.scope import Scope
+from skillpm.operations.policy.explain import list_policies
+from skillpm.operations.review.review_files import load_reviews
+from skillpm.trust.reviews import find_reviews
+
+
+def describe_scope(scope: Scope, context: Context) -> dict[str, Any]:
+    """Return where a scope is, the SHA-256 of its lockfile, and the policies in effect; their age is in seconds."""
+    text, now = read_text(scope.lockfile), context.settings.now
+    policies = []
+    for policy in list_policies(scope, context.settings):
+        dated = {"issued": policy.issued, "expires": policy.expires, "fetched": policy.fetched}
+        dated |= {"age": max(0, int(now - policy.fetched))} if policy.fetched else {}
+        policies.append(
+            {"kind": policy.kind, "origin": policy.origin, **{key: part for key, part in dated.items() if part != ""}}
+            if policy.kind == "published"
+            else {"kind": policy.kind, "origin": policy.origin}
+        )
+    return {
+        "scope": scope.kind,
+        "directory": os.path.abspath(scope.layout.directory),
+        "lockfile": {"path": scope.lockfile, "sha256": None if text is None else content_hash(text.encode())},
+        "policies": policies,
+    }
+
+
+def describe_skills(scope: Scope, context: Context) -> dict[SkillName, dict[str, Any]]:
+    """Return of each installed or locked skill its digest, version, source, commit, signer and reviewers.
+
+    Digest and source are those of the receipt, else those of the lockfile; the state says whether they agree. The
+    reviewers are those whose reviews of this digest apply here.
+    """
+    locked, receipt = read_project_files(scope, context).lockfile.skills, load_receipt(scope.layout).skills
+    # Imported reviews are read from the cache: this must not depend on their servers.
+    offline = Context(settings=context.settings.replace(offline=True), reporter=context.reporter)
+    try:
+        reviews = load_reviews(scope, offline).trusted
+    except OfflineError:
+        context.reporter.warn("imported reviews are not cached, so the list of reviewers lacks them")
+        own = load_reviews(scope, offline, with_imports=False)
+        reviews = own.trusted
+    described = {}
+    for name in sorted({*locked, *receipt}):
+        entry, skill = receipt.get(name) or locked[name], locked.get(name)
+        found = find_reviews(reviews, name, entry.digest or "")
+        described[name] = {
+            "version": entry.version,
+            "digest": entry.digest,
+            "source": pin_value(entry.pin),
+            "commit": entry.pin.commit if isinstance(entry.pin, GitPin) else "",
+            "signer": "" if skill is None or skill.digest != entry.digest else skill.signer,
+            "reviewers": sorted({review.reviewer for review in found}),
+        }
+    return described
