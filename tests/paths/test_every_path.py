@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,10 @@ NAME = "code-review"
 class Checkout:
     """A project as somebody else has prepared it, and a machine that has never seen it."""
 
-    def __init__(self, root: Path, *, honest: bool) -> None:
+    def __init__(self, root: Path, *, honest: bool, added: Mapping[str, bytes] | None = None) -> None:
         self.root = root
         self.is_honest = honest
-        self.files = make_skill(NAME, "Does work.", body="Work.\n" if honest else HIDDEN)
+        self.files = make_skill(NAME, "Does work.", body="Work.\n" if honest else HIDDEN) | dict(added or {})
         self.upstream = Repository.create(root / "upstream")
         self.upstream.write(
             prefix_paths(f"skills/{NAME}", self.files) | prefix_paths("skills/other", make_skill("other"))
