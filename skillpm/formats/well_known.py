@@ -55,8 +55,10 @@ def read_site(text: str, file: str) -> Site:
         try:
             skills.append(read_site_skill(node, is_legacy=is_legacy))
         except DocumentError as error:
-            problems.append(f"{error.where}: {error.message}; skipped this entry")
-            invalid.setdefault(_entry_name(node), f"{error.where}: {error.message}")
+            name = _entry_name(node)
+            skipped = f"`{sanitize(name, 80)}`" if name else "this entry"
+            problems.append(f"{error.where}: {error.message}; skipped {skipped}")
+            invalid.setdefault(name, f"{error.where}: {error.message}")
     counts = Counter(skill.name for skill in skills)
     duplicates = sorted(name for name, count in counts.items() if count > 1)
     problems.extend(

@@ -780,9 +780,8 @@ def test_unknown_entries_of_a_site_are_reported_and_skipped(consumer: IndexConsu
 
     at = f"{server.address}{SITE}"
     assert [line for line in result.stderr.splitlines() if line.startswith("warning")] == [
-        f'warning: {at}: skills.0.type: expected a supported type (skill-md, archive), got "hologram"; '
-        "skipped this entry",
-        f"warning: {at}: skills.1.digest: expected sha256: and 64 hex digits, got 'sha256:x'; skipped this entry",
+        f'warning: {at}: skills.0.type: expected a supported type (skill-md, archive), got "hologram"; skipped `a`',
+        f"warning: {at}: skills.1.digest: expected sha256: and 64 hex digits, got 'sha256:x'; skipped `b`",
     ]
 
 
