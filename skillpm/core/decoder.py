@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from skillpm.core.conflict_markers import RESOLVE_HINT
 from skillpm.core.digest import Digest, is_content_hash, is_digest, parse_digest
 from skillpm.core.json_text.bounded import TOO_MANY_VALUES, has_too_many_values
-from skillpm.core.limits import MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
+from skillpm.core.limits import MAX_HOST_FILE_SIZE, MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
@@ -262,6 +262,13 @@ def find_toml_problem(text: str, max_size: int = MAX_TOML_SIZE) -> str:
     if key := LONG_TOML_KEY.search(bare):
         return f"the key `{sanitize(key[0], 60)}` has more than {MAX_TOML_KEY_PARTS} parts"
     return ""
+
+
+def check_host_file(text: str, file: str) -> None:
+    """Raise `DocumentError` for a configuration of an agent host that would take more than a second."""
+    if (size := len(text.encode())) > MAX_HOST_FILE_SIZE:
+        message = f"{size:,} bytes; the configuration of a host may have at most {MAX_HOST_FILE_SIZE:,}"
+        raise DocumentError(message, where=file)
 
 
 def _conflict_error(text: str, file: str) -> DocumentError | None:

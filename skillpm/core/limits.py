@@ -33,6 +33,8 @@ MAX_DOCUMENT_SIZE = 20_000_000
 MAX_MANIFEST_SIZE = 500_000
 MAX_UNKNOWN_KEYS = 100
 MAX_MEMBER_PATTERNS = 1_000
+# Of a configuration of an agent host, in bytes.
+MAX_HOST_FILE_SIZE = 1_000_000
 # Skills in a lockfile or a receipt.
 MAX_LOCKED_SKILLS = 8_000
 # Of a JSON document: brackets, commas and colons. As Python objects, they take thirty times their size and more. A

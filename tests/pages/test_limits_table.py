@@ -22,6 +22,7 @@ ROWS = {
     "The catalog of an index": [limits.Limits.catalog],
     "One document of a project": [limits.MAX_DOCUMENT_SIZE],
     "`skills.json`": [limits.MAX_MANIFEST_SIZE, limits.MAX_UNKNOWN_KEYS, limits.MAX_MEMBER_PATTERNS],
+    "One configuration of an agent host": [limits.MAX_HOST_FILE_SIZE],
     "Skills in a lockfile": [limits.MAX_LOCKED_SKILLS],
     "One TOML document": [limits.MAX_TOML_SIZE, limits.MAX_TOML_DOTS, limits.MAX_TOML_KEY_PARTS],
     "One policy of the machine": [policy.MAX_POLICY_SIZE],

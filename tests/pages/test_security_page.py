@@ -154,6 +154,10 @@ TESTS = {
         "pages/test_limits_table.py::test_",
         "formats/test_manifest.py::test_a_manifest_beyond_a_limit",
     ],
+    "One configuration of an agent": [
+        "pages/test_limits_table.py::test_",
+        "serving/test_host_rules.py::test_a_large_configuration",
+    ],
     "Skills in a lockfile or": [
         "pages/test_limits_table.py::test_",
         "formats/test_manifest.py::test_more_locked_skills",

@@ -1,10 +1,12 @@
 """The rules of agent hosts, from the values of their documents; what the hosts do is measured in bench/."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.comments import parse_jsonc
 from skillpm.errors import DocumentError
 from skillpm.serving.host_rules.claude_code import build_claude_layer
 from skillpm.serving.host_rules.opencode import Config, build_layer, merge, parse_agent_file, parse_config
@@ -194,3 +196,12 @@ def test_invalid_rules_of_claude_code_are_an_error(document: dict[str, Any], mes
         build_claude_layer([JsonNode(document, "settings.json")])
 
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize("read", [parse_jsonc, parse_agent_file])
+def test_a_large_configuration_is_an_error(read: Callable[[str, str], object]) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read(" " * 1_000_001, "settings.json")
+
+    message = "1,000,001 bytes; the configuration of a host may have at most 1,000,000"
+    assert (caught.value.message, caught.value.where) == (message, "settings.json")

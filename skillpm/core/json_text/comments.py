@@ -2,7 +2,7 @@
 
 import re
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.decoder import JsonNode, check_host_file, parse_json
 from skillpm.core.patterns import lazy_pattern
 
 # Both may be unclosed: a search that failed at the end of the text would be repeated from each character.
@@ -14,6 +14,7 @@ _NOT_LINE_END = lazy_pattern(r"[^\r\n]")
 
 def parse_jsonc(text: str, file: str) -> JsonNode:
     """Parse a document. Errors name line and column, as those of `parse_json`."""
+    check_host_file(text, file)
     # Blanked rather than removed, so that the positions in error messages stay right.
     return parse_json(_TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text.removeprefix("\ufeff"))), file)
 

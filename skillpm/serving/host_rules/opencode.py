@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.decoder import JsonNode, check_host_file
 from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
@@ -64,6 +64,7 @@ def parse_permission(node: JsonNode) -> Config:
 
 def parse_agent_file(text: str, file: str) -> JsonNode:
     """Return the frontmatter of an agent's Markdown file, `{}` if it has none. Raises `DocumentError`."""
+    check_host_file(text, file)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if not text.startswith("---") or text.startswith("----"):
         return JsonNode({}, file)
