@@ -201,8 +201,10 @@ def test_a_server_in_a_terminal_asks_nobody(world: Sandbox) -> None:
         cwd=world.work, env=world.environment(), stdin=side, stderr=side,
     ) as process, open(terminal, closefd=True) as output:  # fmt: skip
         line = output.readline()
-        run_in_thread(lambda: main(line.removeprefix("serving on ").strip()))
-        process.terminate()
+        try:
+            run_in_thread(lambda: main(line.removeprefix("serving on ").strip()))
+        finally:
+            process.kill()
     os.close(side)
 
 
