@@ -74,6 +74,7 @@ def test_the_page_shows_the_data_of_the_index(publisher: IndexPublisher) -> None
 
 def test_the_files_of_a_skill_are_listed_with_their_texts(publisher: IndexPublisher) -> None:
     publisher.write_draft("pdf", "1.0.0")
+    publisher.write("../home/.config/skillpm/config.toml", "[audit]\nblock = []\n")  # hidden text is not published else
     publisher.write("skills/pdf/scripts/run.sh", "#!/bin/sh\necho \u202ehidden\n")
     (publisher.work / "skills/pdf/scripts/run.sh").chmod(0o755)
     (publisher.work / "skills/pdf/logo.png").write_bytes(b"\x89PNG\0")

@@ -29,6 +29,8 @@ class Upstream:
     def __init__(self, root: Path, server: GitServer) -> None:
         self.publisher, self.server = IndexPublisher(root / "publisher"), server
         self.publisher.write("key.pem", KEY.pem)
+        # Whoever has stolen it publishes what they like.
+        self.publisher.write("../home/.config/skillpm/config.toml", "[audit]\nblock = []\n")
         self.release("1.0.0", SCRIPT, "--sign", "key.pem", published="2026-01-15")
 
     def release(self, version: str, script: bytes, *options: str, published: str, **frontmatter: str) -> None:
