@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillpm.core.decoder import JsonNode, parse_json
-from skillpm.core.limits import MAX_DEPENDENCIES
+from skillpm.core.limits import MAX_DEPENDENCIES, MAX_MANIFEST_SIZE
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
@@ -37,7 +37,6 @@ UNREAD_KEYS = frozenset(
 )
 MANIFEST_FILE = "skills.json"
 DEPENDENCY = lazy_pattern(r"([a-z0-9-]+)\s*(?:@\s*)?(.*)", re.ASCII | re.DOTALL)
-MAX_MANIFEST_SIZE = 1_000_000
 
 
 def read_declared_dependencies(metadata: Mapping[str, Any], manifest_bytes: bytes | None) -> dict[str, Any]:

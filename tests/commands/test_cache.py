@@ -350,7 +350,7 @@ def test_cleaning_a_cache_in_home_removes_nothing_else(project: CommandSandbox) 
 
     project.run("cache", "clean", "--yes", env=wrong, check=True)
 
-    assert sorted(path.name for path in project.home.iterdir()) == ["letter.txt", "v1", "v2"]
+    assert sorted(path.name for path in project.home.iterdir()) == [".local", "letter.txt", "v1", "v2"]
     assert [path.name for path in (project.home / "v1").iterdir()] == ["CACHEDIR.TAG"]
     assert (project.home / "v2/notes.txt").read_text() == "mine"
 

@@ -104,12 +104,12 @@ def test_the_registry_describes_the_skill_for_loaders(project: CommandSandbox) -
 
 def test_the_same_skill_again_changes_nothing(project: CommandSandbox) -> None:
     project.run("install", "code-review", check=True)
-    before = project.snapshot("..")
+    before = project.snapshot("..", ignore=["cache"])
 
     output = project.output("install", "code-review")
 
     assert output == "nothing to do: 1 skill in WORK/.agent-skills\n"
-    assert project.snapshot("..") == before
+    assert project.snapshot("..", ignore=["cache"]) == before
 
 
 def provide_programs(project: CommandSandbox, *names: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ def test_install_suggests_the_skill_that_is_linked(project: CommandSandbox, upst
     assert project.output("install", f"{url}#next@pdf").endswith(
         expected_output("""\
 added 1; total: 1 skill in WORK/.agent-skills
-! pdf links to ../docx/SKILL.md: `skillpm install URL#next@docx`
+! pdf links to ../docx/SKILL.md: `skillpm install 'URL#next@docx'`
 """)
         + LINK_HINT
     )

@@ -154,7 +154,10 @@ TESTS = {
     "An index or a mirror is finished by the same command": [SWEEP],
     "There are some": [SWEEP],
     "The order of flushes is checked": [FLUSHED],
-    "Flushing makes an install": ["bench/flushing.py", "commands/test_quiet_sync.py::test_there_is_no_child_process"],
+    "A `sync` with nothing to do flushes nothing": [
+        "bench/flushing.py",
+        "commands/test_quiet_sync.py::test_there_is_no_child_process",
+    ],
     "Many processes install": [CROWD],
     "No command fails": [CROWD],
     "Installs also run next to": [BESIDE],

@@ -57,6 +57,7 @@ def test_a_skill_that_is_not_locked_is_shown_as_such(project: CommandSandbox) ->
     assert project.output("list") == expected_output("""\
 docx COMMIT  Writes Word files.
 mine COMMIT  [not-locked] Do evil.
+! 1 skill was not checked on this machine: mine; `skillpm sync` checks it
 """)
     assert {row["name"]: row["state"] for row in project.json_output("list")["skills"]} == {
         "docx": "installed",

@@ -7,7 +7,7 @@ import pytest
 from skillpm.requirements.declared_dependencies import read_declared_dependencies
 
 MANIFEST = b'{"skills": {"ocr": ">=1", "web": {"path": "../web"}}}'
-LIMIT = 1_000_000
+LIMIT = 500_000
 
 
 @pytest.mark.parametrize(

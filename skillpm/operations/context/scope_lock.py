@@ -62,9 +62,8 @@ def lock_scope(
                     with suppress(OSError):
                         remove_tree(layout.staging)
                 raise
-            finally:
-                if os.path.lexists(layout.receipt):
-                    record_scope(scope, context.settings)
+            if os.path.lexists(layout.receipt):
+                record_scope(scope, context.settings)
     except BusyError:
         raise  # another process made the directory meanwhile, and is at work there
     except BaseException:
