@@ -53,7 +53,7 @@ def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> Non
 
     tag_cache_folder(cache_dir)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    remove_stale_temporaries(path)
+    _remove_stale_once(os.path.dirname(path))
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)
     try:
@@ -65,6 +65,12 @@ def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> Non
         with suppress(OSError):
             discard_file(temporary)
         raise
+
+
+@lru_cache(maxsize=8)
+def _remove_stale_once(folder: str) -> None:
+    """Remove partial files of killed processes; once, since a command may write thousands of entries."""
+    remove_stale_temporaries(os.path.join(folder, ""))
 
 
 def read_bound_file(path: str, max_size: int) -> Mapping[str, Any] | None:

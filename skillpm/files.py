@@ -300,11 +300,14 @@ def is_process_alive(pid: int) -> bool:
 
 
 def remove_stale_temporaries(path: str) -> None:
-    """Remove, as far as possible, the temporary files that killed processes left beside a file they were writing."""
+    """Remove, as far as possible, the temporary files that killed processes left beside a file they were writing.
+
+    With a path that ends with a separator, all those in a folder.
+    """
     folder, name = os.path.split(path)
     for entry in os.listdir(folder):
         match = TEMPORARY_NAME.fullmatch(entry)
-        if match is not None and match[1] == name and not is_process_alive(int(match[2])):
+        if match is not None and (not name or match[1] == name) and not is_process_alive(int(match[2])):
             with suppress(OSError):
                 discard_file(os.path.join(folder, entry))
 

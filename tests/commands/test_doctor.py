@@ -293,6 +293,7 @@ no problems in WORK/.agent-skills; checked:
   manifest and lockfile
   permissions
   policies
+  trusted signers
   the skills directory
   interrupted changes and leftovers
   the receipt

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,14 +141,19 @@ def test_truncated_documents_are_reported_or_recreated(tmp_path: Path) -> None:
 
 
 def test_a_trash_that_cannot_be_emptied_does_not_fail_the_change(tmp_path: Path) -> None:
-    """The third rmdir of an install removes a folder that is no longer needed."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace injects the fault")
+    """No folder can be removed."""
     scene = CommandSandbox(tmp_path / "scene").create_project()
-    words = ["strace", "-f", "-qq", "-o", str(tmp_path / "trace"), "-e", "trace=rmdir"]
-    inject = ["-e", "inject=rmdir:error=EACCES:when=1+"]
+    refusing = (
+        "import sys\n"
+        "def refuse(event, arguments):\n"
+        "    if event == 'os.rmdir':\n"
+        "        raise PermissionError(13, 'Permission denied')\n"
+        "sys.addaudithook(refuse)\n"
+        "from skillpm.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
     done = subprocess.run(
-        [*words, *inject, *scene.command, "install", "testing"],
+        [sys.executable, "-c", refusing, "install", "testing"],
         cwd=scene.work,
         env=scene.environment(),
         capture_output=True,

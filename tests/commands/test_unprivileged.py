@@ -291,7 +291,10 @@ def test_an_unwritable_cache_is_bypassed(project: CommandSandbox, url: str) -> N
     lines = output.splitlines()
     assert lines[2] == "added 2; total: 2 skills in WORK/.agent-skills"
     assert [line for line in lines if "warning" in line] == [warning]
-    assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"
+    assert project.output("verify") == expected_output("""\
+! 2 of 2 skills match the lockfile
+! 2 skills were not checked on this machine: code-review, pdf; `skillpm sync` checks them
+""")
     assert project.output("sync") == "nothing to do: 2 skills in WORK/.agent-skills\n"
     assert sorted(os.listdir(project.root)) == ["cache", "home", "work"], "the temporary cache is gone"
     assert os.listdir(project.cache) == []

@@ -48,7 +48,7 @@ def first_move(calls: Calls) -> int:
 
 
 def last_flush(calls: Calls) -> int:
-    return after(calls, lambda call: call[0] == "unlink" and call[1].endswith("/journal.json"), "fsync")
+    return after(calls, lambda call: call[0].startswith("unlink") and call[1].endswith("/journal.json"), "fsync")
 
 
 def after(calls: Calls, is_known: Callable[[list[str]], bool], kind: str) -> int:

@@ -66,13 +66,13 @@ class World(Sandbox):
         }
 
     def all_files(self) -> Iterator[tuple[str, tuple[object, ...]]]:
-        """Yield everything in the sandbox but manifest, lockfile and the folders that skillpm may create."""
+        """Yield everything in the sandbox but manifest, lockfile, the state folder and what skillpm may create."""
         created = {f"work/{own}" for own in (*OWN, ".claude", ".agents")} | {f"work/{name}" for name in DOCUMENTS}
         for folder, folders, files in os.walk(self.root):
             for name in (*folders, *files):
                 path = Path(folder, name)
                 relative = str(path.relative_to(self.root))
-                if relative in created or relative == "work":
+                if relative in created or relative == "work" or relative.startswith("home/.local"):
                     continue
                 state = path.lstat()
                 is_file = path.is_file() and not path.is_symlink()

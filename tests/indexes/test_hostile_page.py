@@ -120,6 +120,7 @@ def test_a_published_malicious_skill_runs_no_scripts_and_makes_no_requests(
     metadata = {"version": "1.0.0", "category": BREAK_OUT, "tags": BREAK_OUT, "author": BREAK_OUT}
     files = make_skill("evil", description=BREAK_OUT, body=body, license=BREAK_OUT, metadata=metadata)
     publisher.write_files(prefix_paths("skills/evil", files))
+    publisher.write("../home/.config/skillpm/config.toml", "[audit]\nblock = []\n")
     publisher.build()
     serve_index(server, publisher.index_folder)
 

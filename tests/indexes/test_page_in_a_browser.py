@@ -54,6 +54,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
         )
     )
+    publisher.write("../home/.config/skillpm/config.toml", "[audit]\nblock = []\n")  # hidden text is not published else
     publisher.write("skills/pdf/scripts/print all.py", 'print("<b>\u202e</b>")\n')
     (publisher.work / "skills/pdf/scripts/print all.py").chmod(0o755)
     (publisher.work / "skills/pdf/logo.png").write_bytes(b"\x89PNG\0")

@@ -33,7 +33,9 @@ def list_files(folder: str) -> list[str]:
 
 def read_files(folder: str, paths: Sequence[str]) -> FileTree:
     """Return these files of a folder as a tree, without those that cannot be read and links to outside."""
-    return FileTree(files=tuple(sorted(_read_files(folder, paths), key=lambda file: file.path.encode())))
+    return FileTree(
+        files=tuple(sorted(_read_files(folder, paths), key=lambda file: file.path.encode(errors="surrogateescape")))
+    )
 
 
 def _read_files(folder: str, paths: Sequence[str]) -> Iterator[TreeFile]:

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 
-from skillpm.core.digest import content_hash
+from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.formats.lockfile import LockedSkill
@@ -15,6 +16,7 @@ from skillpm.installer.staging import (
     ConvertedFile,
     CopiedSource,
     LiveLink,
+    SkillContent,
     content_folder,
     digest_content,
     read_content_skill_file,
@@ -95,7 +97,7 @@ def _find_skills(
             name=name,
             folder=layout.skill_path(name),
             claim=claim,
-            digest=None if claim is None else digest_content(layout, content),
+            digest=None if claim is None else _find_digest(layout, content),
         )
         match content:
             case ConvertedFile():
@@ -105,6 +107,13 @@ def _find_skills(
                 yield present.replace(tree=content)
             case LiveLink() | CopiedSource():
                 yield present.replace(folder=os.path.realpath(content_folder(layout, content)))
+
+
+def _find_digest(layout: Layout, content: SkillContent) -> Digest | None:
+    """Return the digest of content; None for a backup that is not a folder."""
+    with suppress(OSError):
+        return digest_content(layout, content)
+    return None
 
 
 def _read_skill(layout: Layout, name: SkillName, skill: NewSkill) -> StagedSkill | None:
