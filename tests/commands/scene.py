@@ -63,7 +63,12 @@ class CommandSandbox(Sandbox):
         """A snapshot of the whole sandbox, without the caches and `INCIDENTAL_FILES`."""
         entries = self.snapshot("..", ignore=["cache"])
         ignored = {f"{top}/{path}" for top in ("work", "home") for path in INCIDENTAL_FILES}
-        return {path: entry for path, entry in entries.items() if path not in ignored}
+        # Which projects were changed is recorded under names that depend on where the sandbox is.
+        return {
+            path: entry
+            for path, entry in entries.items()
+            if path not in ignored and not path.startswith("home/.local/state/skillpm/scopes/")
+        }
 
 
 def create_two_skills(path: Path) -> Repository:

@@ -310,7 +310,7 @@ no problems in WORK/.agent-skills; checked:
     output = sick.json_output("doctor")
     assert list(output) == ["ok", "checks"]
     assert {tuple(row) for row in output["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
-    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 20)
+    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 21)
     assert sick.output("doctor", "-q") == ""
 
 
