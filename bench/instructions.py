@@ -31,7 +31,7 @@ SCENARIOS: Sequence[tuple[str, tuple[str, ...], tuple[str, ...], float]] = (
     ("list, after a change", ("-m", "skillpm", "list", "-v"), CLICK, 2.0),
     ("sync, after a change", ("-m", "skillpm", "sync", "-v"), CLICK, 2.5),
     ("load", ("-m", "skillpm", "load", "skill-000"), CLICK, 3.0),
-    ("sync, local sources", ("-m", "skillpm", "sync", "--project", "local"), CLICK, 3.0),
+    ("sync, local sources", ("-m", "skillpm", "sync", "--project", "local"), CLICK, 3.1),
 )
 
 

@@ -148,7 +148,9 @@ TESTS = {
     "Files get mode 0644": [f"{HOSTILE_TREES}unusual_modes"],
     "Submodules are left out": [f"{BYTES}a_submodule_is_left_out"],
     # Limits
-    "They are chosen so that [reading a document": ["commands/test_document_costs.py::test_no_document_of_a_checkout_takes_long"],
+    "They are chosen so that [reading a document": [
+        "commands/test_document_costs.py::test_no_document_of_a_checkout_takes_long"
+    ],
     "What exceeds a limit is": ["commands/test_document_costs.py::test_an_error_names_the_file"],
     "`skills.json` |": [
         "pages/test_limits_table.py::test_",

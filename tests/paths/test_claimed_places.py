@@ -102,6 +102,13 @@ COMMIT: there is no network (--offline)
     assert server.requests == []
 
 
+def test_load_contacts_no_server(checkout: CommandSandbox, server: GitServer) -> None:
+    allow_only_acme(checkout, server)
+
+    assert "its source was not proved on this machine yet" in checkout.run("load", "tool").stderr
+    assert server.requests == []
+
+
 def test_without_a_rule_a_checkout_needs_no_network(checkout: CommandSandbox, server: GitServer) -> None:
     invent_commit(checkout)
 
