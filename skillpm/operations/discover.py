@@ -55,7 +55,7 @@ def discover(
 
 
 def find_plugins(roots: Iterable[SearchRoot]) -> Iterator[DiscoveryWarning]:
-    """Yield a warning for each folder that a host would start, also for those that are no skills."""
+    """Yield a warning for each folder that a host would start, also for those that are not skills."""
     for root in roots:
         if root.exists and root.profile_root.scope != "bundled":
             yield from find_plugins_in(root.path)

@@ -1,7 +1,7 @@
 """Where a skill comes from, and whether a pattern covers it: yes, no, or ambiguous (docs/places.md). Pure.
 
 An address is ambiguous for a pattern if only some servers would understand it as a place that the pattern names.
-Whoever writes an address must gain nothing from that: an ambiguous place is not allowed and not excepted and gets no
+The author of an address must gain nothing from that: an ambiguous place is not allowed and not excepted and gets no
 token, but what is required of the pattern's places is required of it.
 """
 

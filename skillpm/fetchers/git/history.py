@@ -179,7 +179,7 @@ def is_on_branch(repository: Repository, commit: str, tip: str) -> bool | None:
     """Return whether a commit is the tip of a branch or one of its ancestors; None if the server supports no filters.
 
     The server is asked for the commits of the branch that a client with this commit lacks, without files: for an
-    ancestor, one of them has it as a parent. A commit of a fork, which forges serve as well, is no parent of any.
+    ancestor, one of them has it as a parent. A commit of a fork, which forges serve as well, is not a parent of any.
 
     Raises the translated errors of git.
     """

@@ -73,7 +73,7 @@ def _to_ascii(host: str) -> str:
 
 
 def _read_variable(settings: Settings, host: str, part: str) -> str | None:
-    """Return the value of a variable, without the blanks around it; None if it is not set.
+    """Return the value of a variable, without the spaces around it; None if it is not set.
 
     Raises `FetchError` if only the name is set that this variable had when several hosts shared one.
     """

@@ -26,7 +26,7 @@ FOLDER_START = lazy_pattern(r"^(?:~?/|(?:\.{1,2}/)+)?")
 
 
 class Address(Value):
-    """The parts of an address or of a pattern. User names, queries and fragments are no part of a place."""
+    """The parts of an address or of a pattern. User names, queries and fragments do not belong to a place."""
 
     # One of `SOURCE_WORDS`; then `path` is what follows the colon.
     word: str = ""

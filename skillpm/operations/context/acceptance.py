@@ -117,7 +117,7 @@ class Acceptance:
 
     @cached_property
     def directory(self) -> Mapping[str, Any]:
-        """What was recorded of the skills directory as a whole, so that one read tells of all its skills."""
+        """What was recorded of the skills directory as a whole, so that one read suffices for all its skills."""
         return self._read(self._directory_path()) or {}
 
     def add_directory(self, present: Iterable[PresentSkill]) -> None:

@@ -77,7 +77,7 @@ def resolve_upgrade(
             left_out |= dict.fromkeys(new, error)
             files = leave_out(files, new, error, fetchers.reporter)
         else:
-            # Whoever breaks a skill must not give its name to another one.
+            # Breaking a skill must not give its name to another one.
             if taken := left_out.keys() & lockfile.skills.keys():
                 name = min(taken)
                 requirers = find_requirers(files, lockfile, taken)
