@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillpm.audit.auditor import audit_tree
-from skillpm.audit.finding import SEVERITIES, AuditFinding, is_at_least
+from skillpm.audit.model.finding import SEVERITIES, AuditFinding, is_at_least
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILES
-from skillpm.fetchers.local import scan_entries
+from skillpm.fetchers.packages.local import scan_entries
 
 MISSING = ("none of them",)
 
@@ -50,9 +50,9 @@ def read(folder: str) -> FileTree:
 def audit(root: str) -> Iterator[Audited]:
     for folder in find_skills(root):
         tree = read(folder)
-        start = time.perf_counter()
+        start = time.process_time()
         findings = audit_tree(tree)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         yield Audited(os.path.relpath(folder, root), seconds, sum(len(file.data) for file in tree.files), findings)
 
 
@@ -61,7 +61,7 @@ def print_table(root: str, audited: list[Audited]) -> None:
     print(f"\n{root}: {total} skills, {sum(item.size for item in audited) / 1e6:.1f} MB")
     times = sorted(item.seconds * 1_000 for item in audited)
     print(
-        f"  ms a skill: median {statistics.median(times):.1f}, mean {statistics.mean(times):.1f}, max {times[-1]:.0f}"
+        f"  ms a skill: median {statistics.median(times):.1f}, 99 % {times[int(0.99 * total)]:.0f}, max {times[-1]:.0f}"
     )
     for severity in SEVERITIES:
         having = sum(any(is_at_least(found.severity, severity) for found in item.findings) for item in audited)

@@ -158,6 +158,7 @@ def main() -> None:
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         Path(folder).chmod(0o755)
         size = (public / "index.html").stat().st_size
+        print(f"{options.rate} Mbit/s, {options.latency:.0f} ms for each request")
         print(f"{len(list((public / 'skills').glob('*.json')))} skills, index.html {size / 1000:.0f} kB uncompressed")
         for compression, width in itertools.product(("on", "off"), SCREENS):
             server = Nginx(public, Path(folder, f"nginx-{compression}-{width}"))

@@ -120,7 +120,7 @@ def main() -> None:
         words.write_text("\n".join(re.findall(r'"(?:[^"\\]|\\.)*"', DICTIONARY)) + "\n")
         print(f"memory before: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB", flush=True)
         limits = [f"-max_total_time={wanted.seconds}", "-timeout=20", f"-rss_limit_mb={MEMORY}", "-max_len=4096"]
-        rest = [f"-dict={words}", "-print_final_stats=1", "-verbosity=1", str(corpus), str(seeds)]
+        rest = [f"-dict={words}", "-print_final_stats=1", "-verbosity=0", str(corpus), str(seeds)]
         atheris.Setup([sys.argv[0], *limits, *rest], one)
         atheris.Fuzz()
 

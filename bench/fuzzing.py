@@ -26,21 +26,21 @@ import atheris
 ROOT = Path(__file__).parent.parent
 MEMORY = 300
 with atheris.instrument_imports(include=["skillpm", "json"]):
-    from skillpm.core.decoder import parse_json
+    from skillpm.core.json_text.decoder import parse_json
     from skillpm.errors import SkillpmError
     from skillpm.formats.index_catalog import read_catalog
     from skillpm.formats.index_releases import read_releases
-    from skillpm.formats.legacy.metadata import read_legacy_metadata
-    from skillpm.formats.legacy.registry import read_legacy_registry
+    from skillpm.formats.legacy_metadata import read_legacy_metadata
+    from skillpm.formats.legacy_registry import read_legacy_registry
     from skillpm.formats.lockfile import read_lockfile, write_lockfile
     from skillpm.formats.manifest import read_manifest
     from skillpm.formats.receipt import read_receipt, write_receipt
     from skillpm.formats.registry import read_registry
     from skillpm.formats.searched_catalog import read_searched_catalog
     from skillpm.formats.well_known import read_site
-    from skillpm.installer.journal import add_hash, read_binding, read_journal
-    from skillpm.installer.layout import Layout
-    from skillpm.installer.stat_cache import read_stat_cache
+    from skillpm.installer.disk.journal import add_hash, read_binding, read_journal
+    from skillpm.installer.disk.layout import Layout
+    from skillpm.installer.disk.stat_cache import read_stat_cache
     from skillpm.registry.foreign_registry import read_foreign_registry
 
 SCRATCH = tempfile.TemporaryDirectory()

@@ -42,9 +42,10 @@ FOLDERS = {
 OWN = {
     "opencode": {"customize-opencode"},
     "claude-code": {
-        "batch", "claude", "claude-api", "code-review", "debug", "deep-research", "fewer-permission-prompts",
-        "general-purpose", "init", "keybindings-help", "loop", "review", "run", "schedule", "security-review",
-        "simplify", "statusline-setup", "update-config", "verify", "Explore", "Plan",
+        "batch", "claude", "claude-api", "code-review", "dataviz", "debug", "deep-research", "fewer-permission-prompts",
+        "general-purpose", "init", "keybindings-help", "loop", "plugin-authoring", "review", "run", "schedule",
+        "security-review", "simplify", "statusline-setup", "update-config", "verify", "workflow-authoring", "Explore",
+        "Plan",
     },
 }  # fmt: skip
 SETTINGS = ("home/.claude/settings.json", "outer/repo/.claude/settings.json", "outer/repo/.claude/settings.local.json")
@@ -190,7 +191,9 @@ def compare_claude(number: int, seed: int, root: Path, program: str) -> Case:
         claude = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "none", **more}
         run([program, "-p", "Hello.", "--model", "claude-sonnet-4-5"], folder, home, claude)
     listing = api.prompt.partition("The following skills are available")[2].partition("</system-reminder>")[0]
-    host = {name.strip() for name in re.findall(r"^- ([^:\n]+)(?::|$)", listing, re.MULTILINE)} - OWN["claude-code"]
+    # A skill with another name than its folder is listed as `folder (name)`.
+    listed = re.findall(r"^- ([^:\n]+?)(?: \([^)\n]*\))?(?::|$)", listing, re.MULTILINE)
+    host = {name.strip() for name in listed} - OWN["claude-code"]
     return Case(f"{number}: {title}", host, ours - OWN["claude-code"])
 
 
@@ -231,8 +234,11 @@ def main() -> int:
                     print(
                         f"    only the host: {sorted(case.host - case.ours)}, only we: {sorted(case.ours - case.host)}"
                     )
-            print(f"{agent}: {options.configurations} configurations, {skills} skills, {different} differ", flush=True)
+            version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+            counts = f"{options.configurations} configurations, {skills} skills, {different} differ"
+            print(f"{agent} {version}: {counts}", flush=True)
             differing += different
+    print(f"{options.configurations * len(options.agent or HOSTS)} configurations, {differing} differ")
     return 1 if differing else 0
 
 

@@ -7,8 +7,9 @@ old Node. Each variant is a skill with a file that some host might start; its co
 them are copied into the folder of a host by hand, and the host is started with a model on loopback: what has run shows
 which entries a skill must not have. Then, skillpm installs, syncs, updates and links them, and nothing may run.
 
-A control, in the host's own settings, must run each time, else the host was not really started. Prints the versions,
-and fails if anything of a skill runs that skillpm has put there, or that it would not refuse.
+A control, in the host's own settings, must run each time, else the host was not really started; and of the variants,
+those that skillpm does not refuse must be in the host's folder, else it did nothing. Prints the versions, and fails if
+anything of a skill runs that skillpm has put there, or that it would not refuse.
 """
 
 import argparse
@@ -478,6 +479,7 @@ class World:
         self.variants = {name: files for name, files in make_variants(self.canary).items() if not only or name in only}
         self.upstream = root / "upstream"
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        (self.project / "skills.json").write_text('{"skills": {}}\n')  # else commands without -g are for the user
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
         """Return the variables of a command, of which none leads to the real home."""
@@ -510,6 +512,12 @@ class World:
             subprocess.run(["git", "init", "-q", str(self.upstream)], check=True)
         subprocess.run([*git, "add", "-A"], check=True)
         subprocess.run([*git, "commit", "-qm", "x", "--allow-empty"], check=True)
+
+    def find_linked(self, scope: str) -> set[str]:
+        """Return the variants that are in a folder of a host, put there by whatever way."""
+        base = self.home if scope == "user" else self.project
+        folders = {folder for pattern in (".*/skills", ".config/*/skills") for folder in base.glob(pattern)}
+        return {name for name in self.variants for folder in folders if (folder / name / "SKILL.md").exists()}
 
     def start(self, host: Host, hosts: Path) -> set[str]:
         """Start a host in the project; return what ran. Fails if the control did not."""
@@ -565,14 +573,21 @@ def by_update(world: World, host: Host, scope: str, agent: str) -> None:
 
 
 def by_sync(world: World, host: Host, scope: str, agent: str) -> None:
-    """Sync what somebody else has locked with `--allow`, in a checkout that has nothing else, and link."""
+    """Sync what somebody else has locked with `--allow`, in a checkout that has nothing else, and link.
+
+    First what is refused, since that stops the others.
+    """
     del host
     world.publish(lambda name: world.variants[name])
-    words = [f"file://{world.upstream}@{name}" for name in world.variants]
-    world.skillpm("install", *flags(scope), *words, "--allow", "host-manifest", check=True)
-    _forget(world)
-    world.skillpm("sync", *flags(scope))
-    world.skillpm("link", *flags(scope), agent)
+    *refused, harmless = world.batches()
+    for names in ([name for batch in refused for name in batch], harmless):
+        words = [f"file://{world.upstream}@{name}" for name in names]
+        world.skillpm("install", *flags(scope), *words, "--allow", "host-manifest", check=True)
+        _forget(world)
+        world.skillpm("sync", *flags(scope))
+        world.skillpm("link", *flags(scope), agent)
+        if names != harmless:
+            world.skillpm("uninstall", *flags(scope), *names, check=True)
 
 
 def by_checkout(world: World, host: Host, scope: str, agent: str) -> None:
@@ -598,26 +613,32 @@ def by_local(world: World, host: Host, scope: str, agent: str) -> None:
     """Write local skills into the skills directory, and link."""
     del host
     base = world.home if scope == "user" else world.project
-    world.skillpm("init", *flags(scope), check=True)
+    if scope == "user":
+        world.skillpm("init", "-g", check=True)
     for name, files in world.variants.items():
         write_skill(base / ".agent-skills" / name, name, files)
     world.skillpm("sync", *flags(scope))
     world.skillpm("link", *flags(scope), agent)
 
 
-def by_live_link(world: World, host: Host, scope: str, agent: str) -> None:
+def by_live_link(world: World, host: Host, scope: str, agent: str, *more: str) -> None:
     """Install live links to folders, and link."""
     del host
     for name, files in world.variants.items():
         write_skill(world.root / "mine" / name, name, files)
     for names in world.batches():
-        world.skillpm("install", *flags(scope), "--link", *(str(world.root / "mine" / name) for name in names))
+        world.skillpm("install", *flags(scope), *more, "--link", *(str(world.root / "mine" / name) for name in names))
     world.skillpm("link", *flags(scope), agent)
+
+
+def by_linked_live_link(world: World, host: Host, scope: str, agent: str) -> None:
+    """Install live links to folders with the command that links them."""
+    by_live_link(world, host, scope, agent, "-a", agent)
 
 
 WAYS = {
     "by hand": by_hand, "install": by_install, "update": by_update, "sync": by_sync, "checkout": by_checkout,
-    "local": by_local, "live link": by_live_link,
+    "local": by_local, "live link": by_live_link, "live link -a": by_linked_live_link,
 }  # fmt: skip
 
 
@@ -642,11 +663,14 @@ def main() -> int:
                 with tempfile.TemporaryDirectory(prefix="host-starts-") as folder:
                     world = World(Path(folder), model, arguments.variant)
                     WAYS[way](world, host, scope, agent)
+                    linked = world.find_linked(scope)
                     ran = world.start(host, arguments.hosts)
                     names = {each.partition(".")[0] for each in ran}
-                    wrong = {name for name in names if way != "by hand" or not is_refused(world.variants[name])}
+                    harmless = {name for name, files in world.variants.items() if not is_refused(files)}
+                    wrong = {name for name in names if way != "by hand" or name in harmless} | (harmless - linked)
                     failures += len(wrong)
-                    print(f"  {way}, {scope}: {len(ran)} of {len(world.variants)} ran{': ' if ran else ''}", end="")
+                    print(f"  {way}, {scope}: {len(linked)} of {len(world.variants)} linked, ", end="")
+                    print(f"{len(ran)} ran{': ' if ran else ''}", end="")
                     print(" ".join(sorted(ran)), f"WRONG: {' '.join(sorted(wrong))}" if wrong else "", flush=True)
     print(f"{failures} failures")
     return 1 if failures else 0

@@ -43,9 +43,9 @@ Found = set[tuple[str, str]]
 OWN_SKILLS = {
     "opencode": {"customize-opencode"},
     "claude-code": {
-        "batch", "claude", "claude-api", "code-review", "debug", "deep-research", "fewer-permission-prompts",
-        "general-purpose", "init", "keybindings-help", "loop", "review", "run", "schedule", "security-review",
-        "simplify", "statusline-setup", "update-config", "verify",
+        "batch", "claude", "claude-api", "code-review", "dataviz", "debug", "deep-research", "fewer-permission-prompts",
+        "general-purpose", "init", "keybindings-help", "loop", "plugin-authoring", "review", "run", "schedule",
+        "security-review", "simplify", "statusline-setup", "update-config", "verify", "workflow-authoring",
     },
     "codex": {"imagegen", "openai-docs", "plugin-creator", "skill-creator", "skill-installer"},
 }  # fmt: skip

@@ -23,10 +23,10 @@ from typing import Any
 
 from skillpm.core.names import is_skill_name
 from skillpm.errors import NotFoundError, RefusedError
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, find_scope
 from skillpm.operations.inspect.outdated import find_outdated
 from skillpm.operations.install.lock import lock
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, find_scope
 from skillpm.settings import read_settings
 
 

@@ -22,13 +22,13 @@ from pathlib import Path
 
 from replay import History, Project
 
+from skillpm.change.change import ChangeOptions
 from skillpm.errors import BlockedError
 from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
 from skillpm.installer.merge_versions import merge_folder
 from skillpm.operations.install.sync import sync
 from skillpm.operations.install.update import update
-from skillpm.operations.pipeline.change import ChangeOptions
 
 IDENTITY = {f"GIT_{who}_{what}": "a@b.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 LINK = "120000"

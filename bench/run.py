@@ -1,11 +1,11 @@
 """One table of how long skillpm takes, beside what nothing could beat and beside other tools, from one run.
 
-    .venv/bin/python bench/run.py [-n 9] [--only list,verify] [--delay 50] [--rivals] [--plot speed.svg]
+    .venv/bin/python bench/run.py [-n 9] [--only list,verify] [--delay 50] [--rivals] [--save]
 
 Medians of whole processes. The contestants of a row run in turns, so that a busy moment hits all of them. Repositories
 are served over HTTP on this machine, where each answer is delayed by so many milliseconds. Rivals are npm packages,
-which `--rivals` downloads, with Node 22: `skills` and `skills-lock`. `--plot` needs the extra `bench`. Compare only
-numbers of one run.
+which `--rivals` downloads, with Node 22: `skills` and `skills-lock`. `--save` writes the results to
+`bench/results/run.json`, and README.md with them. Compare only numbers of one run.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import chart
 import floors
+from record import describe_machine, today
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -269,35 +271,24 @@ def print_row(row: Row) -> None:
     print(f"{row.scenario:30}{ours:9.0f}{least:9.0f}{ours / least:7.2f}{beside}{network}")
 
 
-def plot(rows: Sequence[Row], path: Path) -> None:
-    """Write a picture of the table: one group of bars for each scenario."""
-    from matplotlib import pyplot as plt  # noqa: PLC0415  (only who plots needs the library)
-
-    names = list(dict.fromkeys(name for row in rows for name in row.milliseconds))
-    colors = {"skillpm": "#2563eb", "floor": "#9ca3af"}
-    others = ["#f59e0b", "#10b981"]
-    plt.rcParams["svg.hashsalt"] = "skillpm"
-    plt.rcParams["svg.fonttype"] = "none"
-    figure, axes = plt.subplots(figsize=(8, 0.62 * len(rows) + 1.2))
-    height = 0.8 / len(names)
-    for number, name in enumerate(names):
-        color = colors.get(name) or others[number % len(others)]
-        places = [index + number * height for index, row in enumerate(rows) if name in row.milliseconds]
-        values = [row.milliseconds[name] for row in rows if name in row.milliseconds]
-        label = "least possible" if name == "floor" else name
-        bars = axes.barh(places, values, height, label=label, color=color)
-        axes.bar_label(bars, [f"{value:,.0f}" for value in values], padding=3, fontsize=7)
-    axes.set_yticks([index + 0.4 - height / 2 for index in range(len(rows))], [row.scenario for row in rows])
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel("milliseconds (logarithmic)")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names), frameon=False, fontsize=8)
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+def save(rows: Sequence[Row], options: argparse.Namespace) -> None:
+    """Write the results, and the picture and the lines of README.md with them."""
+    rivals = f"; `skills` {RIVALS['skills'].partition('@')[2]}, `skills-lock` {RIVALS['skills-lock'].partition('@')[2]}"
+    setting = (
+        f"{options.skills} skills of {REPOSITORY_COUNT} repositories, whose server answers {options.delay} ms late"
+    )
+    results = {
+        "date": today(), "machine": describe_machine(), "runs": options.n,
+        "setting": setting + (rivals if options.rivals else "") + " (`bench/run.py`).",
+        "rows": [row._asdict() for row in rows],
+    }  # fmt: skip
+    chart.RESULTS.parent.mkdir(exist_ok=True)
+    chart.RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    chart.main()
 
 
 def main() -> None:
-    """Measure, print a table and plot it."""
+    """Measure, print a table and save it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=9, help="runs of each")
     parser.add_argument("--skills", type=int, default=30)
@@ -305,7 +296,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="beginnings of scenarios, with commas")
     parser.add_argument("--delay", type=int, default=50, help="milliseconds before each answer of the server")
     parser.add_argument("--rivals", action="store_true", help="download other tools and run them, too")
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -320,8 +311,8 @@ def main() -> None:
             if scenario.startswith(wanted):
                 rows.append(measure(scenario, contestants, server, options.n))
                 print_row(rows[-1])
-    if options.plot:
-        plot(rows, options.plot)
+    if options.save:
+        save(rows, options)
 
 
 if __name__ == "__main__":

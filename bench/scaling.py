@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from skillpm.core.names import SkillName
-from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
+from skillpm.formats.index_catalog import Catalog, CatalogSkill, write_catalog
 
 INSTALLED = 10
 CHANGED = 3
@@ -62,7 +62,7 @@ def write_index(root: Path, folder: Path, size: int) -> None:
         (folder / f"skills/{name_of(number)}.json").write_text(text)
     output = "Does a thing that nobody has done before, in the way that everybody would, and says what came of it. " * 2
     skills = [
-        SkillSummary(name=name_of(number), description=output, category="bench", tags=("one", "two"), latest="1.2.0")
+        CatalogSkill(name=name_of(number), description=output, category="bench", tags=("one", "two"), latest="1.2.0")
         for number in range(size)
     ]
     put(folder / "index.json", write_catalog(Catalog(name="bench", skills=tuple(skills))).encode())

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from skillpm import Registry, SkillService
 from skillpm.formats.registry import write_registry
-from skillpm.installer.stat_cache import to_file_stat, write_stat_cache
+from skillpm.installer.disk.stat_cache import to_file_stat, write_stat_cache
 from skillpm.registry.entry import build_entry
 
 WORDS = ["deploy", "review", "test", "write", "read", "browse", "draft", "release", "convert", "measure", "plan"]

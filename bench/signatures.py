@@ -37,9 +37,9 @@ from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import SignatureError
 from skillpm.formats.trust.trust_rules import TrustRule
-from skillpm.operations.trust.identities import verify_identity
 from skillpm.trust.anchors import Anchors, read_certificates, read_public_key
 from skillpm.trust.skill_signature import read_signing_key, sign_skill, verify_skill
+from skillpm.vetting.identities import verify_identity
 
 NOW = dt.datetime.now(dt.UTC)
 JUDGE = """

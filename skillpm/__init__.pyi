@@ -1,3 +1,4 @@
+from skillpm.agent_hosts.discover import discover as discover
 from skillpm.agent_hosts.discovery import Discovery as Discovery
 from skillpm.agent_hosts.shadowed_skills import FoundSkill as FoundSkill
 from skillpm.errors import BlockedError as BlockedError
@@ -20,10 +21,11 @@ from skillpm.errors import NotTrusted as NotTrusted
 from skillpm.errors import OfflineError as OfflineError
 from skillpm.errors import RefusedError as RefusedError
 from skillpm.errors import SeveralNotFound as SeveralNotFound
+from skillpm.errors import SeveralRefused as SeveralRefused
 from skillpm.errors import SignatureError as SignatureError
 from skillpm.errors import SkillpmError as SkillpmError
 from skillpm.errors import UsageError as UsageError
-from skillpm.operations.discover import discover as discover
+from skillpm.errors import WebPageError as WebPageError
 from skillpm.operations.serve import load_skill as load_skill
 from skillpm.operations.serve import open_service as open_service
 from skillpm.registry.card import Card as Card
@@ -37,6 +39,7 @@ from skillpm.serving.access_errors import SkillFileNotFound as SkillFileNotFound
 from skillpm.serving.access_errors import SkillForbidden as SkillForbidden
 from skillpm.serving.access_errors import SkillNotFound as SkillNotFound
 from skillpm.serving.async_service import AsyncSkillService as AsyncSkillService
+from skillpm.serving.live_permissions import EffectivePermissions as EffectivePermissions
 from skillpm.serving.permissions import Decision as Decision
 from skillpm.serving.permissions import Rule as Rule
 from skillpm.serving.permissions import Rules as Rules
@@ -66,6 +69,7 @@ __all__ = [
     "Discovery",
     "DocumentChanged",
     "DocumentError",
+    "EffectivePermissions",
     "FetchError",
     "FileError",
     "FoundSkill",
@@ -89,6 +93,7 @@ __all__ = [
     "Rule",
     "Rules",
     "SeveralNotFound",
+    "SeveralRefused",
     "SignatureError",
     "SkillBlocked",
     "SkillFileNotFound",
@@ -99,6 +104,7 @@ __all__ = [
     "SkillpmError",
     "ToolResult",
     "UsageError",
+    "WebPageError",
     "__version__",
     "discover",
     "ensure_projects_dir",

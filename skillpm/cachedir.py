@@ -8,19 +8,44 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, remove_stale_temporaries, write_temporary
+from skillpm.errors import FileError
+from skillpm.files import (
+    BINARY,
+    NOFOLLOW,
+    NONBLOCK,
+    discard_file,
+    remove_stale_temporaries,
+    translate_os_errors,
+    write_temporary,
+)
 
 TAG_FILE = "CACHEDIR.TAG"
 SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of skillpm"
 TAG_CONTENT = SIGNATURE + b" and may be deleted at any time.\n# About this file: https://bford.info/cachedir/\n"
+# The folder of what was found out about contents and policies: findings, what was accepted, parsed copies.
+VERDICTS = "verdicts"
+PUBLISH_LOCK_DIR = "publishing"
 DAY_SECONDS = 86_400.0
 MAX_ATTEMPTS = 5
+REPAIR_HINT = "`skillpm doctor --fix` removes what cannot be used; or set SKILLPM_CACHE_DIR to another folder"
 Result = TypeVar("Result")
+
+
+@contextmanager
+def translate_cache_errors(action: str, path: str) -> Iterator[None]:
+    """Translate errors as `translate_os_errors` does, for the cache: the hint is how to repair its permissions."""
+    try:
+        with translate_os_errors(action, path):
+            yield
+    except FileError as error:
+        if isinstance(error.__cause__, PermissionError):
+            error.hint = REPAIR_HINT
+        raise
 
 
 def tag_cache_folder(folder: str) -> None:
@@ -30,13 +55,13 @@ def tag_cache_folder(folder: str) -> None:
     write_cache_file(os.path.join(folder, TAG_FILE), TAG_CONTENT)
 
 
-def write_cache_file(path: str, data: bytes) -> None:
+def write_cache_file(path: str, data: bytes, mode: int = 0o644) -> None:
     """Write a file to the cache atomically; remove partial files of killed processes. Raises `OSError`."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    remove_stale_temporaries(path)
+    _remove_stale_once(os.path.dirname(path))
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}.new"
     try:
-        write_temporary(temporary, data, 0o644)
+        write_temporary(temporary, data, mode)
         os.replace(temporary, path)
     except OSError:
         with suppress(OSError):
@@ -44,10 +69,11 @@ def write_cache_file(path: str, data: bytes) -> None:
         raise
 
 
-def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> None:
+def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str, *, is_shared: bool = False) -> None:
     """Write JSON that counts only in this very file: it names the file's device and inode. Raises `OSError`.
 
-    Neither git nor an archive carries them over, nor a cache that a CI service restores from a pull request.
+    Neither git nor an archive carries them over, nor a cache that a CI service restores from a pull request. With
+    `is_shared`, other users may read it, as they may read the store.
     """
     import json  # noqa: PLC0415  (few commands write such files)
 
@@ -58,6 +84,8 @@ def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> Non
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY, 0o600)
     try:
         with open(descriptor, "wb") as file:
+            if is_shared and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, 0o644)
             state = os.fstat(descriptor)  # a rename keeps the inode
             file.write(json.dumps({"device": state.st_dev, "inode": state.st_ino, **value}).encode())
         os.replace(temporary, path)
@@ -67,7 +95,7 @@ def write_bound_file(path: str, value: Mapping[str, Any], cache_dir: str) -> Non
         raise
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=512)  # the store has 256 folders
 def _remove_stale_once(folder: str) -> None:
     """Remove partial files of killed processes; once, since a command may write thousands of entries."""
     remove_stale_temporaries(os.path.join(folder, ""))

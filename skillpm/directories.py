@@ -4,7 +4,7 @@ A path is looked up again at every call. Between a check that no folder on it is
 this check, another user with the right to write there can replace a folder by a link, and skillpm would then write
 into, or delete from, a folder of their choice. So a command holds the folders that it works in (`hold_folders`): each
 is opened once, with the links that lead to it. From then on the functions here open every folder below it one by one,
-never through a link, and change entries relative to the last one (ADR 59).
+never through a link, and change entries relative to the last one (ADR 53).
 
 A path that is not below a held folder, as in the cache, is passed on unchanged; so is every path on a system whose
 calls take no descriptors (Windows).
@@ -319,12 +319,24 @@ def make_folders(path: str, mode: int = 0o777) -> list[str]:
     return made[::-1]
 
 
+def make_folders_in(folder: Directory, path: str, mode: int) -> Directory:
+    """Create a folder and its missing parents in an open folder, and open it; `mode` is that of the last one."""
+    whole = os.path.join(folder.path, path)
+    if folder.descriptor is None:
+        os.makedirs(whole, mode, exist_ok=True)
+        return Directory(whole, None)
+    return _walk(folder.path, folder.descriptor, whole, [], mode)
+
+
 def _open_directory(path: str, made: list[str] | None, mode: int = 0o777) -> Directory:
     """Open a folder; with `made`, create what is missing, and add it there."""
     held = _find_held(path)
-    if held is None:
-        return Directory(path, None)
-    at, descriptor = held[0], os.dup(held[1])
+    return Directory(path, None) if held is None else _walk(*held, path, made, mode)
+
+
+def _walk(at: str, descriptor: int, path: str, made: list[str] | None, mode: int) -> Directory:
+    """Open a folder below an open one, and create what is missing, as `_open_directory` does."""
+    descriptor = os.dup(descriptor)
     try:
         for part in _parts_below(path, at):
             parent, at = descriptor, os.path.join(at, part)

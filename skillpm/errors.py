@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 MAX_NAMES_LISTED = 40
+MAX_REASONS_LISTED = 20
+RESTORE_LOCKFILE_HINT = "restore it from version control, or delete it and run `skillpm lock`"
 FIX_DOCUMENT_HINT = "fix the file by hand, or restore it from version control"
 
 
@@ -91,16 +93,22 @@ class MissingSkill(NotFoundError):
         self.trees = trees
 
 
+def _list_reasons(errors: "Sequence[SkillpmError]") -> str:
+    lines = [f"  {', '.join(error.skills)}: {_without_name(error)}" for error in errors[:MAX_REASONS_LISTED]]
+    lines += [f"  and {len(errors) - MAX_REASONS_LISTED} more"] if len(errors) > MAX_REASONS_LISTED else []
+    return "\n".join(lines)
+
+
+def _without_name(error: SkillpmError) -> str:
+    return error.message.removeprefix(f"skill {error.skills[0]}: ") if error.skills else error.message
+
+
 class SeveralNotFound(NotFoundError):
     """Several skills do not exist, each for a reason of its own."""
 
-    MAX_LISTED = 10
-
     def __init__(self, errors: Sequence[NotFoundError]) -> None:
         names = [name for error in errors for name in error.skills]
-        lines = [f"  {', '.join(error.skills)}: {error.message}" for error in errors[: self.MAX_LISTED]]
-        lines += [f"  and {len(errors) - self.MAX_LISTED} more"] if len(errors) > self.MAX_LISTED else []
-        super().__init__(f"{len(names)} skills were not found\n" + "\n".join(lines), skills=names)
+        super().__init__(f"{len(names)} skills were not found\n{_list_reasons(errors)}", skills=names)
         self._errors = errors
 
     @property
@@ -206,6 +214,25 @@ class RefusedError(SkillpmError):
     code = "refused"
 
 
+class SeveralRefused(RefusedError):
+    """Several skills may not be installed, each for a reason of its own."""
+
+    def __init__(self, errors: Sequence[RefusedError]) -> None:
+        names = [name for error in errors for name in error.skills]
+        hints = dict.fromkeys(error.hint for error in errors if error.hint)
+        super().__init__(
+            f"{len(names)} skills cannot be installed\n{_list_reasons(errors)}",
+            hint=next(iter(hints), ""),
+            skills=names,
+        )
+        self._errors = errors
+
+    @property
+    def parts(self) -> Sequence[SkillpmError]:
+        """The errors, one for each reason."""
+        return self._errors
+
+
 class NotTrusted(SkillpmError):
     """The content of skills may not be installed or loaded: audit, reviews, signatures or policy refuse it.
 
@@ -253,14 +280,18 @@ class FetchError(SkillpmError):
     code = "fetch"
 
 
+class WebPageError(FetchError):
+    """A page for people in place of a document: of a login, of a portal, or of a site without the document."""
+
+
 class OfflineError(SkillpmError):
     """Content is not cached, and the network is disabled; lists everything that is missing."""
 
     code = "offline"
 
-    def __init__(self, missing: Sequence[str], *, skills: Sequence[str] = ()) -> None:
+    def __init__(self, missing: Sequence[str], *, reason: str = "not cached", skills: Sequence[str] = ()) -> None:
         super().__init__(
-            "not cached, and the network is disabled: " + ", ".join(missing),
+            f"{reason}, and the network is disabled: " + ", ".join(missing),
             hint="run the same command once without --offline",
             skills=skills,
         )

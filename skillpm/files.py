@@ -32,6 +32,7 @@ OS_ERROR_REASONS = {
 }
 
 
+CHECK_OWNER_HINT = "check its owner and permissions"
 RESUME_HINT = "the next command completes the change"
 
 
@@ -60,15 +61,17 @@ def _os_error_hint(error: OSError, *, is_resumable: bool) -> str:
     if error.errno == errno.EIO:
         return f"check the disk (see the system log), then run the command again; {state}"
     if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-        advice = "check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)"
-        return f"{advice}; {RESUME_HINT}" if is_resumable else advice
+        return f"{CHECK_OWNER_HINT}; {RESUME_HINT}" if is_resumable else CHECK_OWNER_HINT
     return RESUME_HINT if is_resumable else ""
 
 
 def read_text(path: str) -> str | None:
-    """Return a document's text, or None if the file does not exist. Raises `DocumentError` if it is not UTF-8."""
+    """Return a document's text, or None if the file does not exist. Raises `DocumentError` if it is not UTF-8.
+
+    A byte order mark, which some editors write, is left out.
+    """
     try:
-        return read_regular_file(path, MAX_DOCUMENT_SIZE).decode()
+        return read_regular_file(path, MAX_DOCUMENT_SIZE).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:

@@ -95,6 +95,20 @@ def read_settings(
     )
 
 
+def read_token(environ: Mapping[str, str], variable: str) -> str:
+    """Return a token without surrounding whitespace, which is often that of a file; empty if it is not set.
+
+    Raises `UsageError` for a text that no header can have.
+    """
+    token = environ.get(variable, "").strip()
+    if token and not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError(
+            f"{variable} is not a token: it has characters other than ASCII, or spaces or line breaks",
+            hint="set it again; spaces around a token are ignored",
+        )
+    return token
+
+
 def current_settings() -> Settings:
     """Return the settings of this process, for Python programs that use skillpm as a library."""
     return read_settings(os.environ)

@@ -13,14 +13,22 @@ import os
 from contextlib import suppress
 from typing import Any, Protocol
 
-from skillpm.cachedir import is_own_entry, record_use, retry_if_emptied, tag_cache_folder, write_cache_file
+from skillpm.cachedir import (
+    is_own_entry,
+    record_use,
+    retry_if_emptied,
+    tag_cache_folder,
+    translate_cache_errors,
+    write_cache_file,
+)
 from skillpm.core.digest import Digest, content_hash
 from skillpm.core.file_tree import FileTree, TreeFile
-from skillpm.files import discard_file, translate_os_errors
-from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
+from skillpm.files import discard_file
+from skillpm.kinds.base import Pin
 
 MAGIC = b"skillpm-tree 1 "
 KEY_LENGTH = 64  # hex digits
+MAX_ADDED_BYTES = 10_000_000  # that are kept in memory
 
 
 class StoreDamaged(Exception):
@@ -32,6 +40,9 @@ class Store:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        # By path: what was added, and is taken once.
+        self._added: dict[str, FileTree] = {}
+        self._added_bytes = 0
 
     def path(self, digest: Digest, variant: str = "") -> str:
         """Return the path of an entry, whether it exists or not."""
@@ -51,34 +62,45 @@ class Store:
         rows = [[file.path, len(file.data), file.content_hash, file.executable, file.link] for file in tree.files]
         listing = json.dumps(rows, ensure_ascii=False).encode()
         head = MAGIC + content_hash(listing).encode() + b"\n" + listing + b"\n"
-        with translate_os_errors("write a skill to the store", path):
+        with translate_cache_errors("write a skill to the store", path):
             data = b"".join([head, *(file.data for file in tree.files)])
             if replace and _is_same(path, data):
                 return digest
             retry_if_emptied(lambda: _write_entry(path, data, self.folder), self.folder)
+        self._added_bytes += len(data)
+        if self._added_bytes <= MAX_ADDED_BYTES:
+            self._added[path] = tree
         return digest
+
+    def take_added(self, digest: Digest, variant: str = "") -> FileTree | None:
+        """Return a tree that this process has added, once, as it was verified then; None for any other."""
+        return self._added.pop(self.path(digest, variant), None)
 
     def read(self, digest: Digest, variant: str = "") -> FileTree | None:
         """Return a tree, every byte of it verified; None if it is not stored.
 
-        Raises `StoreDamaged` after removing an entry that does not match its digest, and `FileError` for one that
-        cannot be read at all, since fetching it again would not help.
+        Raises `StoreDamaged` after removing an entry that does not match its digest, or that may not be read, and
+        `FileError` for one that cannot be removed, or that the disk cannot read.
         """
         path = self.path(digest, variant)
-        with translate_os_errors("read a skill from the store", path):
+        with translate_cache_errors("read a skill from the store", path):
             try:
                 with open(path, "rb") as file:
                     data = file.read()
             except FileNotFoundError:
                 return None
+            except PermissionError:
+                data = b""
+            tree = _parse_entry(data)
+            # The entry's own checksums are verified by then. The digest detects an entry stored under another's name.
+            if tree is None or tree.digest != digest:
+                self._discard(path)
+                raise StoreDamaged(path)
         record_use(path)
-        tree = _parse_entry(data)
-        # The entry's own checksums are verified by then. The digest detects an entry stored under another's name.
-        if tree is None or tree.digest != digest:
-            with suppress(OSError):
-                discard_file(path)
-            raise StoreDamaged(path)
         return tree
+
+    def _discard(self, path: str) -> None:
+        discard_file(path)
 
     def find_digests(self, prefix: str) -> list[Digest]:
         """Return the digests of all entries that begin with a prefix, of two hex digits or more; without `sha256:`."""
@@ -116,24 +138,11 @@ class LockedContent(Protocol):
 
 
 def claim_key(name: str, skill: LockedContent) -> str:
-    """Return the SHA-256 of what a lockfile claims: that this source has this content. Empty for a local source.
-
-    A git ref is left out, since it moves: the commit is what counts.
-    """
+    """Return the SHA-256 of what a lockfile claims: that this source has this content. Empty for a local source."""
     from hashlib import sha256  # noqa: PLC0415  (2 ms that most commands save)
 
-    match skill.pin:
-        case GitPin(url=url, commit=commit, path=path, tree=tree, files=files):
-            claim = [url, commit, path, tree, *files]
-        case UrlPin(url=url, sha256=checksum):
-            claim = [url, checksum]
-        case IndexPin(index=index, url=url, sha256=checksum):
-            claim = [name, skill.version, index, url, checksum]
-        case OciPin(repository=repository, manifest=manifest, layer=layer):
-            claim = [repository, manifest, layer]
-        case _:
-            return ""
-    return sha256("\n".join([*claim, skill.digest or ""]).encode()).hexdigest()
+    claim = skill.pin.claim(name, skill.version)
+    return sha256("\n".join([*claim, skill.digest or ""]).encode()).hexdigest() if claim else ""
 
 
 class Proofs:
@@ -161,7 +170,7 @@ class Proofs:
 
     def has(self, name: str, skill: LockedContent) -> bool:
         """Return whether nothing remains to be proved: what OCI names by digests needs no proof beside them."""
-        is_named_by_digest = isinstance(skill.pin, OciPin) and not self.mirror
+        is_named_by_digest = skill.pin.is_content_addressed and not self.mirror
         return is_named_by_digest or not self.path(name, skill) or self.has_place(name, skill)
 
     def has_place(self, name: str, skill: LockedContent) -> bool:

@@ -1,6 +1,7 @@
 """Hooks and fixtures for all tests."""
 
 import os
+import shutil
 import signal
 import threading
 from collections import Counter
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from kit import GitServer, Repository
+from kit.disks import work_in_memory
+from kit.home import leave_home_alone
 
 # Property tests try the same examples in each run, so that a red run is red again. `SKILLPM_EXAMPLES=new` tries others,
 # and prints what repeats them. No time limits: this machine may be doing something else.
@@ -19,10 +22,22 @@ settings.register_profile("same", derandomize=True, deadline=None, suppress_heal
 settings.register_profile("new", settings.get_profile("same"), derandomize=False, print_blob=True)
 settings.load_profile("new" if os.environ.get("SKILLPM_EXAMPLES") == "new" else "same")
 
-# Whoever starts the tests in the background (`&` in a script) has them ignore Ctrl-C, and so would every process that
-# they start: with a handler of ours in place, processes begin as they do in a terminal.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A script that starts the tests in the background (`&`) has them ignore Ctrl-C, and nohup has them ignore that the
+# terminal is closed; so would every process that they start. With a handler, processes begin as they do in a terminal.
+if threading.current_thread() is threading.main_thread():
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+_home = leave_home_alone()
+work_in_memory()
+
+
+def pytest_unconfigure() -> None:
+    """Remove the home of this process; workers of xdist run no exit handlers."""
+    shutil.rmtree(_home, ignore_errors=True)
 
 
 def pytest_xdist_auto_num_workers() -> int:

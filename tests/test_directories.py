@@ -31,8 +31,8 @@ from skillpm.directories import (
 )
 from skillpm.errors import FileError
 from skillpm.files import discard_file, remove_tree, write_document, write_new_file
-from skillpm.installer.rename import move_path
-from skillpm.installer.staging import copy_folder, copy_path
+from skillpm.installer.disk.rename import move_path
+from skillpm.installer.disk.staging import copy_folder, copy_path
 from skillpm.locks import hold_lock
 
 pytestmark = pytest.mark.skipif(not HAS_DESCRIPTORS, reason="the system has no directory descriptors")

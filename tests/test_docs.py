@@ -18,6 +18,9 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *s
 CODE = re.compile(r"^```.*?^```$|^<!-- before$.*?^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+DECISIONS = sorted((ROOT / "docs/adr").glob("*.md"))
+RECORD = r"\[\d{4}\]\(\d{4}-[a-z0-9-]+\.md\)"
+RECORDS = re.compile(r"\]\((\d{4}-[a-z0-9-]+)\.md\)")
 
 
 def named(path: Path) -> str:
@@ -53,17 +56,56 @@ def commands() -> dict[str, click.Command]:
     return by_name
 
 
-def test_every_decision_is_listed() -> None:
-    decisions = sorted((ROOT / "docs/adr").glob("*.md"))
-    titles = [page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for page in decisions]
+def read_decision(page: Path) -> tuple[str, str, str]:
+    """Return the title of a decision record, its status, and which earlier ones it changes (`Amends …`), if any."""
+    title, _, status, _, change = page.read_text(encoding="utf-8").splitlines()[:5]
+    change = change if re.match("Amends|Supersedes", change) else ""
+    return title.removeprefix(f"# {page.name[:4]} "), status.removeprefix("Status: "), change
 
-    listed = [
-        line for line in (ROOT / "docs/decisions.md").read_text(encoding="utf-8").splitlines() if "](adr/" in line
+
+def decision_groups() -> dict[str, list[str]]:
+    """Return the rows of the page of decisions by the heading above their table."""
+    _, *groups = (ROOT / "docs/decisions.md").read_text(encoding="utf-8").split("\n## ")
+    return {group.splitlines()[0]: re.findall(r"^\| \d.*", group, re.MULTILINE) for group in groups}
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    assert [page.name[:4] for page in DECISIONS] == [f"{number:04}" for number in range(1, len(DECISIONS) + 1)]
+    assert [page.name for page in DECISIONS if page.read_text(encoding="utf-8")[:7] != f"# {page.name[:4]} "] == []
+
+
+def test_both_decisions_say_that_one_changes_the_other() -> None:
+    """The status of the earlier one is `accepted; amended by …` or `superseded by …`, and the later one names it."""
+    earlier, later = set[tuple[str, str, str]](), set[tuple[str, str, str]]()
+    for page in DECISIONS:
+        _, status, change = read_decision(page)
+        assert re.fullmatch(rf"accepted|(accepted; amended|superseded) by {RECORD}(, {RECORD})*", status), page.name
+        earlier |= {("Supersedes" if status[0] == "s" else "Amends", page.stem, by) for by in RECORDS.findall(status)}
+        later |= {(change.split()[0], record, page.stem) for record in RECORDS.findall(change)}
+
+    assert earlier == later
+    assert [change for change in earlier if change[1] >= change[2]] == []
+
+
+def test_every_decision_is_listed_with_its_status() -> None:
+    groups = decision_groups()
+    decisions = [(page, *read_decision(page)) for page in DECISIONS]
+
+    assert sorted(row for rows in groups.values() for row in rows) == [
+        f"| {page.name[:4]} | [{title}](adr/{page.name}) | {status.replace('](', '](adr/')} |"
+        for page, title, status, _ in decisions
     ]
+    assert [group for group, rows in groups.items() if rows != sorted(rows)] == []
 
-    rows = [*zip(decisions, titles, strict=True)]
-    assert listed == [f"- [{title}](adr/{page.name})" for page, title in rows]
-    assert all(title.startswith(page.name[:5].replace("-", " ")) for page, title in rows)
+
+def test_every_number_of_a_decision_is_that_of_its_record() -> None:
+    """In pages, the number and the target of a link agree; in code, a record has the number."""
+    links = [link for page in PAGES for link in re.findall(r"\[(?:ADR )?(\d+)\]\([^)]*\b(\d{4})-", prose(page))]
+    modules = [module for part in ("skillpm", "tests") for module in (ROOT / part).rglob("*.py")]
+    code = {number for module in modules for number in re.findall(r"\bADR (\d+)", module.read_text(encoding="utf-8"))}
+
+    assert [link for link in links if int(link[0]) != int(link[1])] == []
+    assert [number for number in code if not 1 <= int(number) <= len(DECISIONS)] == []
 
 
 def pages_of(navigation: object) -> list[str]:
@@ -77,12 +119,14 @@ def pages_of(navigation: object) -> list[str]:
 
 def test_every_page_is_once_in_the_navigation_of_the_site() -> None:
     """A page that is missing is built all the same, and nothing is highlighted in the sidebar beside it."""
-    navigation = pages_of(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
+    navigation = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
     docs = ROOT / "docs"
-    decisions = [page for page in navigation if page.startswith("adr/")]
+    _, *groups = navigation[-1]["Decisions"]
 
-    assert sorted(navigation) == sorted(str(page.relative_to(docs)) for page in docs.rglob("*.md"))
-    assert decisions == sorted(decisions)
+    assert sorted(pages_of(navigation)) == sorted(str(page.relative_to(docs)) for page in docs.rglob("*.md"))
+    assert [(title, pages) for group in groups for title, pages in group.items()] == [
+        (title, [row.split("](")[1].split(")")[0] for row in rows]) for title, rows in decision_groups().items()
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -178,7 +222,7 @@ def test_every_finding_is_documented() -> None:
     made = re.compile(r"""(?:(?:not_loadable|error|warning)\(\s*"([a-z0-9-]+)"|code="([a-z0-9-]+)")""")
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     modules = [
-        *(ROOT / "skillpm" / "core").glob("*.py"),
+        *(ROOT / "skillpm" / "core" / "json_text").glob("*.py"),
         *(ROOT / "skillpm" / "foreign_formats").glob("*.py"),
         *(ROOT / "skillpm" / "formats").glob("*.py"),
         *(ROOT / "skillpm" / "requirements").glob("*.py"),

@@ -50,6 +50,23 @@ def test_a_stored_tree_is_read_again(store: Store) -> None:
     assert entries(store) == [f"{digest[7:9]}/{digest[9:]}"]
 
 
+def test_what_was_added_is_taken_once(store: Store) -> None:
+    skill = tree(data="text")
+    digest = store.add(skill, "4b825dc6")
+
+    assert store.take_added(digest) is None
+    assert store.take_added(digest, "4b825dc6") is skill
+    assert store.take_added(digest, "4b825dc6") is None
+    assert store.read(digest, "4b825dc6") == skill
+    store.add(skill, "4b825dc6")  # which is there
+    assert store.take_added(digest, "4b825dc6") is None
+
+
+def test_no_more_than_ten_megabytes_are_kept_to_be_taken(store: Store) -> None:
+    digests = [store.add(tree(data=bytes([number]) * 4_000_000)) for number in range(4)]
+    assert [store.take_added(digest) is not None for digest in digests] == [True, True, False, False]
+
+
 def test_an_unknown_digest_has_no_entry(store: Store) -> None:
     digest = Digest("sha256:" + "0" * 64)
 

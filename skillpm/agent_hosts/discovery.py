@@ -20,9 +20,9 @@ from skillpm.agent_hosts.shadowed_skills import DiscoveredSkill, Duplicate, Foun
 from skillpm.core.text import one_line, sanitize
 from skillpm.core.values import Value
 from skillpm.formats.host_profile import HostProfile
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import read_regular_file
 from skillpm.registry.frontmatter_cache import CachedHead, HeadCache
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.head import HEAD_SIZE, SkillHead, extract_frontmatter
@@ -33,6 +33,10 @@ FLAWS = {
     "leading-blank": "its first line is not `---`",
     "invalid": "its frontmatter is not valid YAML",
     "untyped": "its name or description is not text",
+    "unquotable": "its frontmatter is not valid YAML",
+    "repeated": "a key is there twice",
+    "mistyped": "a value has the wrong type",
+    "long-name": "its name has more than 64 characters",
 }
 BY_NAME = attrgetter("name")  # sorting is stable: it keeps the order of precedence within a name
 
@@ -108,9 +112,9 @@ class Scanner:
         head = cached.head
         if head.dialect and head.dialect not in self.profile.frontmatter:
             head = EMPTY_HEAD._replace(problem=f"its frontmatter is {head.dialect.upper()}")
-        elif refused := sorted(head.flaws.intersection(self.profile.refuses)):
-            fault = f": {head.yaml_error}" if refused[0] == "invalid" else ""
-            head = EMPTY_HEAD._replace(problem=FLAWS[refused[0]] + fault)
+        elif refused := [flaw for flaw in FLAWS if flaw in head.flaws and flaw in self.profile.refuses]:
+            detail = head.flaws[refused[0]]
+            head = EMPTY_HEAD._replace(problem=FLAWS[refused[0]] + (f": {detail}" if detail else ""))
         for key in self.profile.requires:
             if not getattr(head, key):
                 reason = f" ({head.problem})" if head.problem else ""  # which may be why it is missing

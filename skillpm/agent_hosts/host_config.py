@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from skillpm.agent_hosts.known_agents import expand_template
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError

@@ -8,13 +8,13 @@ from typing import cast
 from skillpm.agent_hosts.discovery import Discovery
 from skillpm.agent_hosts.shadowed_skills import FoundSkill
 from skillpm.formats.registry import RegistryEntry, normalize_entry
-from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.installer.disk.skill_file import read_regular_file
+from skillpm.installer.disk.stat_cache import FileStat, is_recent, to_file_stat
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.entry import build_entry
-from skillpm.registry.snapshot import RegistrySnapshot, is_recent
+from skillpm.registry.snapshot import RegistrySnapshot
 from skillpm.skillmd.findings import NotLoadable
 
 

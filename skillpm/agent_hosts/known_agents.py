@@ -1,15 +1,15 @@
 """The table of known agent hosts: which of them are on this machine, and where each reads skills."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Literal
 
-from skillpm.core.decoder import JsonNode, parse_json
-from skillpm.core.suggestions import suggestion_hint
+from skillpm.core.json_text.decoder import JsonNode, parse_json
+from skillpm.core.suggestions import did_you_mean, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, UsageError
-from skillpm.fetchers.bundled_paths import bundled_folder
 from skillpm.files import is_below
 from skillpm.settings import Settings
 
@@ -26,6 +26,8 @@ class Agent(Value):
     presence: tuple[str, ...]
     # It finds no skills behind links, so it gets copies.
     needs_copies: bool = False
+    # What other tools call it, or the product that it is a part of.
+    other_names: tuple[str, ...] = ()
 
 
 def read_agents(text: str, file: str) -> tuple[Agent, ...]:
@@ -42,6 +44,7 @@ def _read_agent(node: JsonNode) -> Agent:
         home_env=node.text_or("homeEnv"),
         presence=node.require("presence").texts(),
         needs_copies=node.text_or("links") == "none",
+        other_names=() if (names := node.get("otherNames")) is None else names.texts(),
     )
 
 
@@ -74,6 +77,8 @@ def _resolve_prefix(name: str, settings: Settings) -> str:
         case "SKILLS_HOME":
             return settings.skills_home
         case "BUNDLED":
+            from skillpm.fetchers.bundled_paths import bundled_folder  # noqa: PLC0415  (one host has such a folder)
+
             return bundled_folder()
         case _:
             return settings.environ.get(name, "")
@@ -83,7 +88,8 @@ AGENTS_FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 SHARED_FOLDER = ".agents"  # read by two dozen hosts, so its existence does not indicate any of them
 
 
-def load_agents() -> dict[str, Agent]:
+@cache  # asked for several times by a command, and parsing takes 4 ms
+def load_agents() -> Mapping[str, Agent]:
     """Return all known hosts by ID."""
     with open(AGENTS_FILE, encoding="utf-8") as file:
         return {agent.id: agent for agent in read_agents(file.read(), AGENTS_FILE)}
@@ -98,7 +104,11 @@ def find_agents(names: Iterable[str], *, where: str = "") -> list[Agent]:
     agents = []
     for name in names:
         if name not in known:
-            hint = suggestion_hint(name, known, "run `skillpm agents --all` to list them")
+            hint = did_you_mean([agent.id for agent in known.values() if name in agent.other_names])
+            hint = hint or suggestion_hint(name, known, "run `skillpm agents --all` to list them")
+            separate = [part for part in name.replace(",", " ").split() if part in known]
+            if len(separate) > 1:
+                hint = f"separate several hosts with spaces: {' '.join(separate)}"
             error_type = NotFoundError if where else UsageError
             raise error_type(f"unknown agent `{sanitize(name)}`", where=where, hint=hint)
         agents.append(known[name])
@@ -110,6 +120,12 @@ def agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Setti
     if kind == "project":
         return agent.project_dir
     return None if agent.user_dir is None else abbreviate_home(_expand_path(agent.user_dir, agent, settings), settings)
+
+
+def project_folders(names: Iterable[str]) -> list[str]:
+    """Return the folders in a project of those of these hosts that are known, and have one."""
+    known = load_agents() if names else {}
+    return [agent.project_dir for name in names if (agent := known.get(name)) and agent.project_dir]
 
 
 def require_agent_folder(agent: Agent, kind: Literal["project", "user"], settings: Settings) -> str:

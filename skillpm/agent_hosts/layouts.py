@@ -17,7 +17,7 @@ from skillpm.core.text import one_line, sanitize
 from skillpm.files import OS_ERROR_REASONS, is_below
 from skillpm.formats.host_profile import Layout
 from skillpm.formats.registry import RegistryEntry
-from skillpm.installer.skill_file import read_regular_file
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.registry.foreign_registry import INVALID_JSON, NOT_A_REGISTRY, parse_entry
 
 SKILL_FILE, LOWERCASE_SKILL_FILE = "SKILL.md", "skill.md"

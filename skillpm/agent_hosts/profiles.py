@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 
 from skillpm.agent_hosts.known_agents import AGENTS_FILE, Agent, load_agents
-from skillpm.core.decoder import parse_json
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError

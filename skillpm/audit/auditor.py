@@ -1,36 +1,27 @@
 """Apply all rules to the files of a skill."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from skillpm.audit.checks.claims import check_claims
-from skillpm.audit.checks.commands import check_commands
-from skillpm.audit.checks.credentials import check_across_files, check_credentials
-from skillpm.audit.checks.downloads import check_downloads
-from skillpm.audit.checks.encoded import check_encoded
-from skillpm.audit.checks.files import check_file, check_length
-from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text, check_mixed_scripts
+from skillpm.audit.checks.credentials import Facts, check_flows, read_facts
+from skillpm.audit.checks.encoded import check_runs
+from skillpm.audit.checks.files import check_file
+from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text
 from skillpm.audit.checks.host_manifests import check_host_manifests
-from skillpm.audit.checks.instructions import check_instructions
 from skillpm.audit.checks.links import check_links
-from skillpm.audit.checks.python_code import check_python
-from skillpm.audit.checks.script_code import check_script
-from skillpm.audit.checks.secrets import check_secrets
-from skillpm.audit.checks.shell_files import check_shell_files
-from skillpm.audit.checks.spelling import check_spelling
-from skillpm.audit.finding import AuditFinding
-from skillpm.audit.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
-from skillpm.core.file_tree import FileTree
+from skillpm.audit.checks.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
+from skillpm.audit.judgement import judge
+from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.rules import patterns_for
+from skillpm.core.file_tree import FileTree, TreeFile
 
 # Per rule and severity in a skill; the number of the rest is a finding, so that many findings cannot hide one.
 MAX_FINDINGS = 100
-Check = Callable[[SourceFile], Iterator[AuditFinding]]
-FILE_CHECKS: tuple[Check, ...] = (
-    check_python,  # first, since the others read the texts that it finds assembled
-    check_file, check_hidden_text, check_hidden_instructions, check_mixed_scripts, check_links, check_instructions,
-    check_downloads, check_commands, check_spelling, check_encoded, check_script, check_credentials,
-    check_secrets, check_shell_files,
-)  # fmt: skip
+# Judged files that are remembered: the skills of a command share licences, schemas and helpers.
+MAX_REMEMBERED = 5_000
+Judged = tuple[tuple[AuditFinding, ...], Facts]
+_judged: dict[tuple[object, ...], Judged] = {}
 
 
 def audit_tree(tree: FileTree) -> tuple[AuditFinding, ...]:
@@ -42,26 +33,58 @@ def audit_tree(tree: FileTree) -> tuple[AuditFinding, ...]:
 
 
 def _find(tree: FileTree) -> Iterator[AuditFinding]:
-    files = [*_open(tree)]
-    if not files:
+    if not tree.files:
         return
-    for file in files:
-        for check in FILE_CHECKS:
-            yield from check(file)
-    yield from check_across_files(files)
-    yield from check_host_manifests(tree)
-    yield from check_claims(tree, files)
-    for file in files:
-        yield from check_length(file)
-
-
-def _open(tree: FileTree) -> Iterator[SourceFile]:
-    """Yield the files, SKILL.md first, each with what is left of the texts that are read of a skill."""
+    facts: list[tuple[SourceFile, Facts]] = []
     left = MAX_ALL_TEXTS
     for tree_file in sorted(tree.files, key=lambda file: (file.path != tree.skill_file, file.path)):
-        file = SourceFile(tree_file, min(MAX_TEXT_SIZE, left))
-        yield file
-        left -= len(file.text)
+        is_skill_file = tree_file.path == tree.skill_file
+        file = SourceFile(tree_file.path, tree_file.data, min(MAX_TEXT_SIZE, left), is_skill_file=is_skill_file)
+        yield from check_file(file)
+        findings, found = _judge_once(file, tree_file)
+        yield from (finding if finding.path == file.path else finding.replace(path=file.path) for finding in findings)
+        facts.append((file, found))
+        left -= len(file.raw)
+    yield from check_flows(facts)
+    yield from check_host_manifests(tree)
+    yield from check_claims(tree, facts[0][0])
+
+
+def _judge_once(file: SourceFile, tree_file: TreeFile) -> Judged:
+    """Judge a file, or return how an equal one was judged: one with the same bytes, and of which the same is asked."""
+    if not tree_file.content_hash:
+        return _judge(file)
+    is_cut = len(file.data) > file.limit and file.limit
+    key = (tree_file.content_hash, file.kind, file.extension, file.is_read, file.names_attacks, is_cut)
+    if key not in _judged:
+        if len(_judged) >= MAX_REMEMBERED:
+            _judged.clear()
+        _judged[key] = _judge(file)
+    return _judged[key]
+
+
+def _judge(file: SourceFile) -> Judged:
+    if file.kind == "binary":
+        return (), Facts()
+    found = [*check_hidden_text(file), *check_runs(file)]
+    if file.kind != "bulk":
+        found += check_links(file)
+        found += _check_patterns(file)
+        if file.kind == "doc":
+            found += check_hidden_instructions(file)
+    return tuple(found), read_facts(file)
+
+
+def _check_patterns(file: SourceFile) -> Iterator[AuditFinding]:
+    for rule, pattern, words in patterns_for(file.kind):
+        if words.isdisjoint(file.words):
+            continue
+        is_for_all = file.kind in pattern.kinds
+        for match in file.search(pattern):
+            if is_for_all or file.fence_at(match.start()) is not None:
+                finding = judge(rule, pattern, file, match)
+                if finding is not None:
+                    yield finding
 
 
 def _collect(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:

@@ -1,4 +1,4 @@
-"""Prepare the answer of a command for its next run: find what it depends on, and write it to the cache (ADR 35)."""
+"""Prepare the answer of a command for its next run: find what it depends on, and write it to the cache (ADR 30)."""
 
 import os
 import stat
@@ -19,15 +19,15 @@ from skillpm.cli.prepared_answers import (
 )
 from skillpm.core.names import SkillName
 from skillpm.errors import SkillpmError
-from skillpm.formats.pin import PackagePin, PathPin, Pin, UrlPin
-from skillpm.installer.layout import PROJECT_FOLDER, Layout, load_receipt
-from skillpm.installer.stat_cache import clock_tick
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.scope import MANIFEST, Scope, is_workspace_root
-from skillpm.operations.context.scope_permissions import visible_scopes
-from skillpm.operations.context.scope_policy import find_policy_files
-from skillpm.operations.context.scope_settings import read_effective_cutoff, user_config_path
+from skillpm.installer.disk.layout import PROJECT_FOLDER, Layout, load_receipt
+from skillpm.installer.disk.stat_cache import clock_tick
+from skillpm.kinds.base import Pin
 from skillpm.registry.builder import list_folders
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.scope import MANIFEST, Scope, is_workspace_root
+from skillpm.scope.scope_permissions import visible_scopes
+from skillpm.scope.scope_policy import find_policy_files
+from skillpm.scope.scope_settings import read_effective_cutoff, user_config_path
 from skillpm.settings import Settings
 
 MAX_TEXT_SIZE = 1 << 22
@@ -76,7 +76,7 @@ def _find_preparation(call: Invocation, scope: Scope) -> Preparation | None:
 
 
 def _is_local(pin: Pin) -> bool:
-    return isinstance(pin, PathPin | PackagePin) or (isinstance(pin, UrlPin) and "://" not in pin.url)
+    return pin.is_read_each_time or pin.local_path != ""
 
 
 def _find_link_places(scope: Scope, settings: Settings, files: ProjectFiles) -> Iterator[tuple[str, str]]:

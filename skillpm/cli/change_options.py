@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from skillpm.change.change import ChangeOptions
 from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.errors import UsageError
 from skillpm.formats.edit_policy import EditPolicy
 from skillpm.installer.actions import InstallOptions
-from skillpm.operations.context.validation_options import ValidationOptions
-from skillpm.operations.pipeline.change import ChangeOptions
-from skillpm.operations.pipeline.lock_resolution import LockPolicy
+from skillpm.locking.lock_resolution import LockPolicy
+from skillpm.vetting.validation_options import ValidationOptions
 
 
 class NumberParam(click.ParamType[float]):
@@ -66,6 +66,10 @@ allow_option = click.option(
     multiple=True,
     metavar="RULE",
     help="Do not refuse new content because of this rule of the audit, this time (repeatable).",
+)
+# For commands that may leave skills of a collection out.
+strict_option = click.option(
+    "--strict", is_flag=True, help="Exit with 1 if a skill of a collection was left out, or stays as it is locked."
 )
 # For commands that change the skills directory.
 change_options = combine_options(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from skillpm.core.suggestions import suggestion_hint
+from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 
 MAX_HELP_LENGTH = 400  # longer than any first sentence, which click would else cut at 45 characters
@@ -37,6 +38,9 @@ class CommandGroup(click.Group):
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         if all(word.startswith("-") for word in args) and not {"-h", "--help"} & {*args}:
+            if not self.default and args:
+                problem = f"a command is missing after `{ctx.command_path} {sanitize(' '.join(args), 60)}`"
+                raise UsageError(problem, hint=f"available commands: {', '.join(sorted(self.commands))}")
             if not self.default:
                 click.echo(ctx.get_help())
                 ctx.exit()

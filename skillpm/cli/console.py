@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from skillpm.cli.color import STYLES, ColorChoice, Role, uses_color
-from skillpm.cli.interrupts import begin_output
 from skillpm.cli.task_progress import TaskProgress
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import HIDDEN, redact_credentials, sanitize
@@ -35,6 +34,8 @@ class Console:
 
     def print_json(self, value: Any) -> None:
         """Print a value as JSON; nothing else may be printed to stdout."""
+        from skillpm.cli.interrupts import begin_output  # noqa: PLC0415  (only with --json)
+
         text = dump_json(value)
         begin_output()
         self._print(text)
@@ -98,7 +99,7 @@ class Console:
         """Print a warning to stderr; with `--json`, warnings are part of the result instead."""
         if not self.as_json and not self.quiet:
             self._stop_progress()
-            text = "\n".join(wrap_text(f"warning: {sanitize(message, 500)}", indent=9))
+            text = "\n".join(wrap_text(f"warning: {sanitize(message, 1000)}", indent=9))
             label = click.style("warning:", fg="yellow", bold=True) if self.uses_stderr_color else "warning:"
             self._print(label + text.removeprefix("warning:"), is_error=True)
 

@@ -1,5 +1,6 @@
 """Entry point of the process. Ctrl-C never prints a traceback, not even during start-up and exit."""
 
+import gc
 import signal
 import sys
 
@@ -12,8 +13,15 @@ def main() -> int:
     While modules are imported and after the command has ended, there is nothing to clean up: the default action of
     SIGINT then ends the process, and shells see that a signal did it.
     """
-    if "--json" in sys.argv:
-        return _run_with_json()
+    # Our processes are short-lived; collecting garbage cycles only costs time (30 ms at 10,000 skills).
+    gc.disable()
+    try:
+        return _run_with_json() if "--json" in sys.argv else _run()
+    finally:
+        gc.freeze()  # or else Python searches all modules for cycles at exit (33 of 546 M instructions of an install)
+
+
+def _run() -> int:
     # A shell starts background jobs (`&`) with SIGINT ignored, and so does nohup: leave it ignored.
     handles_sigint = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if handles_sigint:

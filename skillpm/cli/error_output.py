@@ -1,5 +1,6 @@
 """Error output: message, location and hint as three lines or one JSON object; a traceback file for internal errors."""
 
+import errno
 import os
 import re
 import sys
@@ -16,7 +17,7 @@ from skillpm.cli.color import ColorChoice, uses_color
 from skillpm.cli.console import dump_json, escape_controls
 from skillpm.cli.interrupts import begin_output
 from skillpm.cli.text_layout import format_columns, wrap_text
-from skillpm.core.suggestions import closest_matches, list_some
+from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import redact_credentials, sanitize
 from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import (
@@ -28,11 +29,14 @@ from skillpm.errors import (
     SkillpmError,
     UsageError,
 )
-from skillpm.files import read_text, translate_os_errors
+from skillpm.files import CHECK_OWNER_HINT, is_below, read_text, translate_os_errors
 from skillpm.formats.editing.key_positions import find_json_key, find_toml_key
+from skillpm.settings import read_settings
 
 INTERNAL_ERROR_EXIT_CODE = 70
 MAX_SEARCHED_SIZE = 5_000_000
+# What `os.path.realpath` raises for a link that another process replaced or removed in between.
+REPLACED_ERRNOS = {errno.EINVAL, errno.ENOENT}
 MAX_INLINE_NAMES = 8
 
 
@@ -43,6 +47,8 @@ def report_error(error: Exception, *, as_json: bool, color: ColorChoice = "auto"
     """
     if isinstance(error, SkillpmError):
         hint = error.hint or _default_hint(error, command)
+        if isinstance(error, FileError) and hint.startswith(CHECK_OWNER_HINT):
+            hint = f"{CHECK_OWNER_HINT}{_name_variable(error.where)}{hint.removeprefix(CHECK_OWNER_HINT)}"
         message = _format_skill_columns(error) if isinstance(error, ManySkillsError) and not as_json else error.message
         return _print_error(
             error.code,
@@ -57,12 +63,22 @@ def report_error(error: Exception, *, as_json: bool, color: ColorChoice = "auto"
         if isinstance(error, click.NoSuchOption):
             from skillpm.cli.other_tools import option_hint  # noqa: PLC0415  (only after a mistake)
 
-            hint = option_hint(error.ctx.info_name or "" if error.ctx else "", error.option_name)
-            similar = [] if hint else _find_similar_options(error)
-            error = click.NoSuchOption(error.option_name, possibilities=similar, ctx=error.ctx)
+            known = option_hint(error.ctx.info_name or "" if error.ctx else "", error.option_name)
+            hint = known or did_you_mean(_find_similar_options(error))
+            error = click.UsageError(f"no such option `{error.option_name}`", ctx=error.ctx)
         command = getattr(getattr(error, "ctx", None), "command_path", command)
+        message = error.format_message().rstrip(".")
+        if extra := re.fullmatch(r"Got unexpected extra (arguments?) \((.*)\)", message, re.DOTALL):
+            from skillpm.cli.other_tools import argument_hint  # noqa: PLC0415  (only after a mistake)
+
+            message = f"unexpected {extra[1]} `{extra[2]}`"
+            hint = argument_hint(command.removeprefix("skillpm "), extra[2])
+        message = re.sub(r"(?<!\w)'([^']*)'", r"`\1`", message[:1].lower() + message[1:])
         hint = hint or f"run `{command} --help`"
-        return _print_error("usage", (error.format_message().rstrip("."), "", hint), 2, as_json=as_json, color=color)
+        return _print_error("usage", (message, "", hint), 2, as_json=as_json, color=color)
+    if isinstance(error, OSError) and error.errno in REPLACED_ERRNOS and isinstance(error.filename, str):
+        texts = ("this file, folder or link was replaced while it was read", error.filename, "run the command again")
+        return _print_error("file", texts, 1, as_json=as_json, color=color)
     where = _write_traceback(error)
     message = f"internal error (this is a bug in skillpm): {sanitize(f'{type(error).__name__}: {error}')}"
     attachment = " and attach the transcript: it contains no credentials, but may contain paths" if where else ""
@@ -110,6 +126,20 @@ def _default_hint(error: SkillpmError, command: str) -> str:
     return ""
 
 
+def _name_variable(path: str) -> str:
+    """Return which variable moves the folder of a path; empty for what is in none, such as a project."""
+    settings = read_settings(os.environ)
+    folders = {
+        "SKILLPM_CACHE_DIR": settings.cache_dir,
+        "SKILLPM_HOME": settings.skills_home,
+        "SKILLPM_CONFIG_DIR": settings.config_dir,
+    }
+    found = [name for name, folder in folders.items() if is_below(path, folder)]
+    # A folder above, which had to be created: HOME is above them all.
+    found = found or [name for name, folder in folders.items() if path and is_below(folder, path)]
+    return f" ({found[0]} moves this folder)" if len(found) == 1 else ""
+
+
 def _format_skill_columns(error: ManySkillsError) -> str:
     """Return the message with the names of all skills in columns, since a repository may contain hundreds."""
     if len(error.choices) <= MAX_INLINE_NAMES:
@@ -137,9 +167,14 @@ def _print_error(
     if as_json:
         value = {"code": code, "message": message, "where": where, "hint": hint, "skills": [], **members}
         begin_output()
-        with suppress(OSError, ValueError):  # stdout is closed or full: the exit code is all that can be reported
+        try:
             click.echo(dump_json({"error": value}))
-        return exit_code
+        except BrokenPipeError:  # its reader has ended
+            return exit_code
+        except (OSError, ValueError):  # stdout is closed or full: then as text
+            pass
+        else:
+            return exit_code
     is_colored = uses_color(sys.stderr, color)
     names = "" if all(_is_named(name, message) for name in skills) else list_some(skills, MAX_NAMES_LISTED)
     for label, text in (("error:", message), ("  skills:", names), ("  where:", where), ("  hint:", hint)):

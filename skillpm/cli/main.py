@@ -3,7 +3,7 @@
 The table holds the summary of each command, so that `--help` imports no command, and a command imports only itself.
 """
 
-import gc
+import errno
 import io
 import os
 import sys
@@ -36,6 +36,10 @@ def reopen_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
+# What a write to a full disk raises. All that is written to files is translated into errors of our own.
+FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
 def is_unwritable(stream: TextIO) -> bool:
     """Return whether flushing a stream fails: it is closed, its reader is gone, or the disk is full."""
     try:
@@ -56,7 +60,7 @@ SECTIONS = {
         "init": "Start a project by creating skills.json.",
         "install": "Add skills to skills.json and install them.",
         "uninstall": "Remove skills.",
-        "sync": "Install exactly what the lockfile specifies.",
+        "sync": "Install what the lockfile specifies.",
         "lock": "Resolve skills.json and write skills.lock.",
         "update": "Update skills to the newest allowed versions.",
         "migrate": "Convert flat .md files to skills.",
@@ -125,12 +129,14 @@ COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color
 COMMON_FLAGS |= {"--color=auto", "--color=always", "--color=never"}
 COMMON_OPTIONS = {"--project", "--color"}  # these take a value
 COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
+# What `skillpm` alone lists, so that it fits on one screen.
+COMMON_COMMANDS = ("init", "install", "uninstall", "sync", "update", "list", "link", "diff")
 EXAMPLES = """\b
 Examples:
-  skillpm install code-review                 install a bundled skill
-  skillpm install anthropics/skills@pdf       install from a GitHub repository
-  skillpm sync --frozen                       install what skills.lock specifies
-  skillpm link claude-code                    make the skills visible to an agent
+  skillpm install code-review            install a bundled skill
+  skillpm install anthropics/skills@pdf  install from a GitHub repository
+  skillpm sync --frozen                  install what skills.lock specifies
+  skillpm link claude-code               make the skills visible to an agent
 
 Use `skillpm COMMAND --help` for details and more examples."""
 
@@ -172,14 +178,22 @@ class LazyGroup(click.Group):
 
             raise UsageError(f"unrecognized command `{name[:60]}`", hint=command_hint(name, [*COMMANDS, *ALIASES]))
         command_name, command, rest = super().resolve_command(ctx, args)
+        if name == "ci" and not {"-h", "--help"} & {*rest}:
+            rest = ["--frozen", *rest]
         if command is not None and {"-h", "--help"} & {*rest}:
             from skillpm.cli.command_group import group_options  # noqa: PLC0415  (only for the help)
 
             group_options(command)
         return command_name, command, rest
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the sections of commands without importing any command."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections of commands without importing any command; without `--help`, the common ones alone."""
+        if ctx.obj is not None and not {"-h", "--help"} & {*ctx.obj}:
+            with formatter.section("Common commands"):
+                formatter.write_dl([(name, COMMANDS[name]) for name in COMMON_COMMANDS])
+            formatter.write_paragraph()
+            formatter.write_text(f"Use `skillpm --help` for all {len(COMMANDS)} commands.")
+            return
         for title, section in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(_format_names(name), summary) for name, summary in section.items()])
@@ -191,8 +205,12 @@ def _move_leading_options(arguments: list[str]) -> list[str]:
     while count < len(arguments) and arguments[count] in COMMON_FLAGS | COMMON_OPTIONS:
         count += 2 if arguments[count] in COMMON_OPTIONS else 1
     leading, rest = arguments[:count], arguments[count:]
-    if not leading or not rest or rest[0].startswith("-"):
-        return arguments
+    if leading and not rest:
+        from skillpm.errors import UsageError  # noqa: PLC0415  (only after a mistake)
+
+        raise UsageError(f"a command is missing after `{' '.join(leading)}`", hint="run `skillpm --help`")
+    if not leading or rest[0].startswith("-"):
+        return rest
     end = rest.index("--") if "--" in rest else len(rest)
     return [*rest[:end], *leading, *rest[end:]]
 
@@ -232,6 +250,7 @@ def _load_command(name: str) -> click.Command:
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.option("-C", metavar="DIR", expose_value=False, help="Run the command as if started in DIR.")
 @click.version_option(__version__, prog_name="skillpm", message="%(prog)s %(version)s")
 def cli() -> None:
     """Install, lock and sync agent skills: folders that contain a SKILL.md."""
@@ -239,8 +258,6 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code. The only place that catches all errors."""
-    # Our processes are short-lived; collecting garbage cycles only costs time (30 ms at 10,000 skills).
-    gc.disable()
     reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -283,7 +300,8 @@ def _run(arguments: list[str]) -> int:
         from skillpm.cli.error_output import report_error, to_output_error  # noqa: PLC0415
 
         as_json = "--json" in arguments
-        if isinstance(error, OSError) and is_unwritable(stdout):
+        # Of an unbuffered or a long text that could not be written, nothing is left to flush.
+        if isinstance(error, OSError) and (is_unwritable(stdout) or error.errno in FULL_ERRNOS):
             error, as_json = to_output_error(error), False
         command = ["skillpm", *(word for word in arguments[:1] if word in {*COMMANDS, *ALIASES})]
         color = find_color_choice(arguments)

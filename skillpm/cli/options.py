@@ -1,10 +1,11 @@
 """Options that all commands share, and the `Invocation` created from them."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -13,8 +14,8 @@ from skillpm.cli.console import Console
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
 from skillpm.events import Recorder
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, find_scope
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, find_scope
 from skillpm.settings import read_settings
 
 Function = Callable[..., Any]
@@ -73,6 +74,11 @@ class Invocation(Value):
         """The scope the command works in. Raises `UsageError` if both --global and --project were given."""
         user, project = read_scope_flags(self.flags)
         return find_scope(self.context.settings, user=user, project=project)
+
+    def can_ask(self, output: TextIO | None = None) -> bool:
+        """Return whether a person can answer: with terminals on both ends, and neither in CI nor with `--json`."""
+        is_silent = self.console.as_json or self.context.settings.ci
+        return not is_silent and sys.stdin.isatty() and (output or sys.stdout).isatty()
 
 
 def combine_options(*options: Decorator) -> Decorator:

@@ -5,6 +5,7 @@ From npm, pip, cargo, uv, gh, git, apm, spm, and above all `npx skills`.
 
 from collections.abc import Iterable
 
+from skillpm.core.shell import shell_words
 from skillpm.core.suggestions import did_you_mean, suggestion_hint
 
 COMMANDS = {
@@ -36,7 +37,6 @@ COMMANDS = {
     "format": "validate --fix",
     "fmt": "validate --fix",
     "build": "index build",
-    "publish": "index build",
     "unpublish": "index yank",
     "yank": "index yank",
     "clean": "cache clean",
@@ -61,6 +61,7 @@ COMMAND_HINTS = {
     "skills": _SKILL,
     "self": _UPGRADE,
     "self-update": _UPGRADE,
+    "publish": "run `skillpm index build` for a static site, or `skillpm push` for an OCI registry",
     "login": "skillpm uses git's credentials, GITHUB_TOKEN or GITLAB_TOKEN, and Docker's logins for OCI registries",
 }
 
@@ -94,7 +95,6 @@ OPTION_HINTS = {
     "--target": _AGENT,
     "-s": _NAME,
     "--skill": _NAME,
-    "uninstall --all": "name the skills, or the repository of which all were installed",
     "--all": "leave it out: without names, `skillpm update` and `skillpm sync` are for all skills",
     "-r": "write requirements into skills.json, then run `skillpm sync`",
     "--copy": "set SKILLPM_LINK_MODE=copy in the environment",
@@ -119,6 +119,18 @@ OPTION_HINTS = {
     "--outdated": "use `skillpm outdated`",
     "--check": "use `skillpm outdated --exit-code` for updates, or `skillpm verify` for edits",
 }
+
+# For commands without arguments, or with fewer than were given.
+ARGUMENT_HINTS = {
+    **dict.fromkeys(("sync", "ci", "lock"), "to update single skills, run `skillpm update {}`"),
+    **dict.fromkeys(("list", "ls"), "run `skillpm show {}`"),
+    "discover": "did you mean `skillpm discover --agent {}`?",
+}
+
+
+def argument_hint(command: str, extra: str) -> str:
+    """Return what to run for arguments that a command does not take; empty if only its help can say."""
+    return ARGUMENT_HINTS.get(command, "").format(shell_words(extra.split()))
 
 
 def option_hint(command: str, option: str) -> str:

@@ -1,4 +1,4 @@
-"""Answers that an earlier run prepared: what it printed, with the stats of all files that this depends on (ADR 35).
+"""Answers that an earlier run prepared: what it printed, with the stats of all files that this depends on (ADR 30).
 
 `list`, and `sync` with nothing to do, print the same until a file changes. So a run that changed nothing writes to the
 cache what it printed, and the size, mtime, ctime and inode of each file and folder that it read. The next run only
@@ -173,12 +173,16 @@ def _read_parts(path: str) -> list[str]:
 
 
 def _write(texts: Sequence[tuple[int, str]]) -> bool:
-    """Write texts to stdout (1) and stderr (2). If that fails, the ordinary command reports why."""
+    """Write texts to stdout (1) and stderr (2). If that fails, the ordinary command reports why.
+
+    Past the streams: they would keep what could not be written, and fail again.
+    """
     try:
         for number, text in texts:
             stream = sys.stdout if number == 1 else sys.stderr
-            stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
-            stream.flush()
+            data = memoryview(text.encode(stream.encoding, "backslashreplace"))
+            while data:
+                data = data[os.write(stream.fileno(), data) :]
     except (OSError, ValueError, AttributeError):
         return False
     return True

@@ -1,18 +1,16 @@
 """Questions in a terminal: which skills of a repository, which may be hundreds, and whether to install a whole one."""
 
 import re
-import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import click
 
+from skillpm.change.change import ChangeOptions, ChangeResult
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import ManySkillsError, SkillpmError
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult
 
 # The lines below the list: how many more there are, the question in up to two lines, and the cursor.
 RESERVED_LINES = 4
@@ -33,25 +31,26 @@ def run_confirmed(
     call: Invocation, options: ChangeOptions, run: Callable[[ChangeOptions], ChangeResult]
 ) -> ChangeResult:
     """Run a change. In a terminal, ask if it would install a whole repository; elsewhere `--yes` is required."""
-    from skillpm.operations.pipeline.whole_repositories import WholeRepository  # noqa: PLC0415  (imports the store)
+    from skillpm.locking.whole_repositories import WholeRepository  # noqa: PLC0415  (imports the store)
 
     try:
         return run(options)
     except WholeRepository as error:
-        if call.console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not call.can_ask():
             raise
         if not click.confirm(f"{sanitize(error.message, 300)}. Install all of them?", err=True):
             raise
         return run(options.replace(allows_whole_repositories=True))
 
 
-def choose_skills(console: Console, error: ManySkillsError) -> list[str]:
-    """Prompt for the skills to install and return their names; none with `--json` or without a terminal.
+def choose_skills(call: Invocation, error: ManySkillsError) -> list[str]:
+    """Prompt for the skills to install and return their names; none where no person can answer.
 
     Raises `SkillpmError` for an empty answer.
     """
-    if console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not call.can_ask():
         return []
+    console = call.console
     every = [(number, name, description) for number, (name, _, description) in enumerate(error.choices, 1)]
     rows = every
     _print_rows(console, rows)
@@ -101,7 +100,9 @@ def _matches(row: Row, answer: str) -> bool:
 
 def _print_rows(console: Console, rows: Sequence[Row]) -> None:
     """Print as many skills as the terminal has room for, and how many more there are."""
-    room = max(MIN_ROWS, shutil.get_terminal_size((80, 24)).lines - RESERVED_LINES)
+    from shutil import get_terminal_size  # noqa: PLC0415  (imports bz2 and lzma, and few commands ask)
+
+    room = max(MIN_ROWS, get_terminal_size((80, 24)).lines - RESERVED_LINES)
     console.print_painted(_format_rows(console, rows[:room]))
     if len(rows) > room:
         click.echo(f"and {pluralize(len(rows) - room, 'more skill')}: type a word to search for", err=True)

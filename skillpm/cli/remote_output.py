@@ -5,7 +5,6 @@ from typing import Any
 from skillpm.cli.console import Console
 from skillpm.cli.text_layout import wrap_text
 from skillpm.core.text import sanitize
-from skillpm.formats.pin import GitPin, describe_pin
 from skillpm.installer.actions import version_label
 from skillpm.operations.inspect.show_remote import RemoteSkill
 
@@ -25,7 +24,7 @@ def print_remote(console: Console, remote: RemoteSkill) -> None:
         ("homepage", skill.homepage),
         ("requires", ", ".join(skill.requires.bins)),
         ("skills", ", ".join(sorted(locked.dependencies))),
-        ("source", describe_pin(locked.pin)),
+        ("source", locked.pin.describe()),
         ("digest", locked.digest or ""),
         ("tokens", f"about {skill.tokens}"),
         ("tools", tools),
@@ -68,8 +67,8 @@ def remote_to_json(remote: RemoteSkill) -> dict[str, Any]:
         "version": remote.locked.version,
         "description": skill.description,
         "license": skill.license,
-        "source": describe_pin(pin),
-        "commit": pin.commit if isinstance(pin, GitPin) else "",
+        "source": pin.describe(),
+        "commit": pin.commit_id,
         "digest": remote.locked.digest or "",
         "state": "not-installed",
         "tokens": skill.tokens,

@@ -9,12 +9,12 @@ import click
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation, combine_options, scope_options
 from skillpm.core.text import sanitize
-from skillpm.operations.context.scope_permissions import unreachable_rule_messages
-from skillpm.operations.context.scope_policy import warn_of_old_policies
 from skillpm.operations.serve import Viewer, make_service
+from skillpm.scope.scope_permissions import unreachable_rule_messages
+from skillpm.scope.scope_policy import warn_of_old_policies
 from skillpm.serving.approval import Ask
-from skillpm.serving.body_modes import MODES
 from skillpm.serving.event_log import LOGGER_NAME
+from skillpm.serving.renderers.body_modes import MODES
 from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
@@ -103,9 +103,14 @@ def loaded_to_json(loaded: Loaded) -> dict[str, Any]:
 
 def find_ask(invocation: Invocation) -> Ask | None:
     """Return the function that asks a person whether a skill may be loaded; None without a terminal."""
-    can_prompt = sys.stdin.isatty() and sys.stderr.isatty() and not invocation.console.as_json
-    return _confirm_load if can_prompt else None
+    return _confirm_load if invocation.can_ask(sys.stderr) else None
 
 
 def _confirm_load(name: str) -> bool:
     return click.confirm(f"permissions require confirmation: load `{sanitize(name, 80)}`?", err=True)
+
+
+def warn_of_refusals(invocation: Invocation, service: SkillService) -> None:
+    """Warn of the skills that were left out since their content is refused."""
+    for message in service.refusals.values():
+        invocation.console.warn(f"{message}; it is left out")

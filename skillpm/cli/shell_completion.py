@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from skillpm.core.names import is_skill_name
 from skillpm.errors import SkillpmError
-from skillpm.operations.context.scope import Scope, find_scope
+from skillpm.scope.scope import Scope, find_scope
 from skillpm.settings import Settings, read_settings
 
 FindNames = Callable[[Scope, Settings], Iterable[str]]
@@ -60,9 +60,9 @@ class PathParam(click.types.StringParamType):
 
 def find_skill_names(scope: Scope, settings: Settings) -> Iterable[str]:
     """Return the skills that are installed, locked or required, without those that permissions hide."""
-    from skillpm.core.decoder import parse_json  # noqa: PLC0415  (each function imports only what it needs)
+    from skillpm.core.json_text.decoder import parse_json  # noqa: PLC0415  (each function imports only what it needs)
     from skillpm.files import read_text  # noqa: PLC0415
-    from skillpm.operations.context.scope_permissions import load_rules  # noqa: PLC0415
+    from skillpm.scope.scope_permissions import load_rules  # noqa: PLC0415
 
     names: set[str] = set()
     for path in (scope.manifest, scope.lockfile):
@@ -84,14 +84,14 @@ def find_agent_ids(_: Scope, __: Settings) -> Iterable[str]:
 
 def find_linked_agents(scope: Scope, _: Settings) -> Iterable[str]:
     """Return the agent hosts that are linked."""
-    from skillpm.operations.context.scope_permissions import load_manifest  # noqa: PLC0415
+    from skillpm.scope.scope_settings import load_manifest  # noqa: PLC0415
 
     return load_manifest(scope).agents or ()
 
 
 def find_index_names(scope: Scope, settings: Settings) -> Iterable[str]:
     """Return the names of the configured indexes."""
-    from skillpm.operations.context.scope_fetchers import configured_indexes  # noqa: PLC0415
+    from skillpm.scope.scope_fetchers import configured_indexes  # noqa: PLC0415
 
     return (index.name for index in configured_indexes(scope, settings))
 
@@ -105,7 +105,7 @@ def find_bundled_skills(_: Scope, __: Settings) -> Iterable[str]:
 
 def find_backup_ids(scope: Scope, _: Settings) -> Iterable[str]:
     """Return the ids of the backups."""
-    from skillpm.installer.backups import list_backups  # noqa: PLC0415
+    from skillpm.installer.disk.backups import list_backups  # noqa: PLC0415
 
     return (backup.id for backup in list_backups(scope.layout))
 

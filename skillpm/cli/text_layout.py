@@ -14,7 +14,7 @@ from skillpm.core.text import sanitize
 MIN_WIDTH, MAX_WIDTH = 40, 160
 # Longer names in a list of skills are printed on a line of their own.
 MAX_LISTED_NAME_WIDTH = 32
-MIN_DESCRIPTION_WIDTH, MAX_DESCRIPTION = 10, 5_000
+MIN_DESCRIPTION_WIDTH = 10
 # A table whose first column would be narrower than this is printed row by row instead.
 MIN_NAME_WIDTH = 16
 
@@ -27,10 +27,9 @@ def line_width() -> int:
 
 
 def description_width(indent: int) -> int:
-    """Return the columns that a description has behind an indent; a pipe without COLUMNS takes whole texts."""
-    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
-        return MAX_DESCRIPTION
-    return max(MIN_DESCRIPTION_WIDTH, line_width() - indent)
+    """Return the columns that a description has behind an indent; lines in a pipe without COLUMNS are wider."""
+    is_pipe = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return max(MIN_DESCRIPTION_WIDTH, (MAX_WIDTH if is_pipe else line_width()) - indent)
 
 
 def display_width(text: str) -> int:

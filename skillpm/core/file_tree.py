@@ -3,6 +3,7 @@
 `tree_checks.check_tree` makes the one of the other.
 """
 
+from functools import cached_property
 from typing import Literal
 
 from skillpm.core.digest import Digest, compute_digest, content_hash
@@ -40,12 +41,12 @@ class FileTree(Value):
 
     files: tuple[TreeFile, ...]
 
-    @property
+    @cached_property
     def digest(self) -> Digest:
         """The digest of all paths and contents."""
         return compute_digest((file.path, file.content_hash) for file in self.files)
 
-    @property
+    @cached_property
     def skill_file(self) -> str:
         """The path of its SKILL.md."""
         return find_skill_file({file.path for file in self.files}) or SKILL_FILE

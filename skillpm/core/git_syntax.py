@@ -138,13 +138,23 @@ def _split_authority(rest: str) -> tuple[str, str]:
     return rest[:at], rest[at:]
 
 
+def authority_of(url: str) -> str:
+    """Return user info, host and port of a URL."""
+    return _split_authority(url.partition("://")[2])[0]
+
+
 def host_of(url: str) -> str:
     """Return the host of a URL, without user and port; `::1` for `[::1]:80`."""
-    host = _split_authority(url.partition("://")[2])[0].rpartition("@")[2]
+    host = authority_of(url).rpartition("@")[2]
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
 
 
 DEFAULT_PORTS = {"https": "443", "http": "80", "ssh": "22"}
+
+
+def port_of(url: str) -> str:
+    """Return the port of a URL; empty if it names none."""
+    return authority_of(url).rpartition("@")[2].rpartition("]")[2].partition(":")[2]
 
 
 def server_of(url: str) -> str:
@@ -152,14 +162,22 @@ def server_of(url: str) -> str:
 
     `https://host/x`, `ssh://git@host/x` and `git@host:x` name the same server.
     """
-    scheme, separator, rest = url.partition("://")
+    scheme, separator, _ = url.partition("://")
     if not separator:
         address, colon, _ = url.partition(":")
         return address.rpartition("@")[2].lower() if colon else ""
-    authority = _split_authority(rest)[0].rpartition("@")[2].lower()
-    port = authority.rpartition("]")[2].partition(":")[2]
-    host = host_of(url).lower()
+    host, port = host_of(url).lower(), port_of(url).lower()
     return host if port in {"", DEFAULT_PORTS.get(scheme.lower())} else f"{host}:{port}"
+
+
+def ssh_url(server: str, path: str) -> str:
+    """Return the URL of git's `USER@HOST:PATH` or `HOST:PATH`.
+
+    A path without a slash is relative to the home folder of the user. Forges have one user, `git`, whose home folder is
+    their root.
+    """
+    is_absolute = path.startswith(("/", "~")) or server.startswith("git@")
+    return f"ssh://{server}/{path.lstrip('/') if is_absolute else f'~/{path}'}"
 
 
 LFS_HEAD = b"version https://git-lfs.github.com/spec/v1\n"

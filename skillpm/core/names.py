@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Container
+from functools import lru_cache
 from typing import Literal, NewType
 
 from skillpm.core.patterns import lazy_pattern
@@ -23,6 +24,7 @@ SKILL_FILE = "SKILL.md"
 # The signature that a skill may ship, of OpenSSF Model Signing.
 SIGNATURE_FILE = "skill.oms.sig"
 REVIEWS_FILE = "skills.reviews.json"
+COPIES = "bundled-skills"  # beside the lockfile of a project: copies of the bundled skills that it locks
 SKILL_FILES = (SKILL_FILE, "skill.md")
 # Windows, "Naming Files, Paths, and Namespaces": COM and LPT with superscript digits are reserved, too.
 RESERVED_NAMES = frozenset(
@@ -136,6 +138,7 @@ def _part_problem(part: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the files of a skill are compared several times, and many have the same name
 def fold_file_name(name: str) -> str:
     """Return the name of a file as the file systems that ignore most compare it: HFS+ and NTFS."""
     return unicodedata.normalize("NFC", IGNORED_BY_HFS.sub("", name)).rstrip(". ").casefold()

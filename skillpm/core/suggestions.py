@@ -12,11 +12,15 @@ MIN_PART_LENGTH = 4
 
 
 def closest_matches(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the known words that `word` may be a misspelling of, best first."""
+    """Return the known words that `word` may be a misspelling of, best first. Upper case does not count."""
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    ranked = get_close_matches(word, list(known), n=10 * MAX_SUGGESTIONS, cutoff=MIN_SIMILARITY)
-    return tuple(name for name in ranked if _is_plausible(word, name))[:MAX_SUGGESTIONS]
+    names, word = {name.lower(): name for name in known}, word.lower()
+    ranked = get_close_matches(word, list(names), n=10 * MAX_SUGGESTIONS, cutoff=MIN_SIMILARITY)
+    plausible = [name for name in ranked if _is_plausible(word, name)]
+    if not plausible and len(word) > MIN_PART_LENGTH:  # `tesst` suggests `testing`
+        plausible = [name for name in ranked if min(_edit_distances(word, name)) <= 1]
+    return tuple(names[name] for name in plausible)[:MAX_SUGGESTIONS]
 
 
 def did_you_mean(names: Sequence[str]) -> str:
@@ -43,11 +47,14 @@ def _is_plausible(word: str, name: str) -> bool:
     """
     shorter, longer = sorted((word, name), key=len)
     is_part = len(shorter) >= MIN_PART_LENGTH and f"-{shorter}-" in f"-{longer}-"
-    return is_part or _edit_distance(word, name) <= max(len(word), 3) // 3
+    return is_part or _edit_distances(word, name)[-1] <= max(len(word), 3) // 3
 
 
-def _edit_distance(one: str, other: str) -> int:
-    """Count the letters to insert, remove, replace or swap with a neighbor (optimal string alignment distance)."""
+def _edit_distances(one: str, other: str) -> list[int]:
+    """Count the letters to insert, remove, replace or swap with a neighbor (optimal string alignment distance).
+
+    Returns the counts for each beginning of the other word, the shortest first.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
@@ -57,4 +64,4 @@ def _edit_distance(one: str, other: str) -> int:
             if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == target:
                 distance = min(distance, last[j - 2] + 1)
             row.append(distance)
-    return row[-1]
+    return row

@@ -111,6 +111,14 @@ def format_duration(seconds: float) -> str:
     return pluralize(int(seconds), "second")
 
 
+WEB_PAGE_HINT = "check the address, and whether it needs a login"
+
+
+def is_web_page(data: bytes) -> bool:
+    """Return whether data is an HTML page, such as that of a login."""
+    return data[:1000].lstrip().lower().startswith((b"<!doctype", b"<html"))
+
+
 def sanitize(text: str, limit: int = 200) -> str:
     """Return text as one line that is safe in a terminal: hidden characters escaped, cut at `limit` characters.
 

@@ -5,12 +5,13 @@ target), a `SKILL.md` at the top, within the limits. All of it happens in memory
 rejected before anything of it is on disk.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from skillpm.core.file_tree import FileTree, SourceEntry, TreeFile
 from skillpm.core.limits import Limits
 from skillpm.core.names import MAX_PATH_DEPTH, collision_key, find_skill_file, path_problem
 from skillpm.core.text import sanitize
+from skillpm.core.values import EMPTY_MAPPING
 from skillpm.errors import RefusedError
 
 
@@ -31,11 +32,21 @@ MAX_TARGET_LENGTH = 4096  # bytes: PATH_MAX of Linux
 
 
 class LinkResolver:
-    """Resolves the links of a skill within its entries, never through the file system. Each is resolved only once."""
+    """Resolves the links of a skill within its entries, never through the file system. Each is resolved only once.
 
-    def __init__(self, entries: Mapping[str, SourceEntry], name: str) -> None:
+    `outside` has what links to elsewhere in the repository lead to, by the link's path: a file with an empty path, or
+    the files of a folder.
+    """
+
+    def __init__(
+        self,
+        entries: Mapping[str, SourceEntry],
+        name: str,
+        outside: Mapping[str, Sequence[SourceEntry]] = EMPTY_MAPPING,
+    ) -> None:
         self.entries = entries
         self.name = name
+        self.outside = outside
         # By the link's path: the parts of the path it ends at, and how many links it passes through.
         self.targets: dict[str, tuple[list[str], int]] = {}
         # By folder: all entries below it, at any depth.
@@ -46,16 +57,22 @@ class LinkResolver:
 
         `ancestors` are the folders being copied already. A link to one of them would be copied without end.
         """
-        text = _read_target(entry, self.name)
+        text = read_target(entry, self.name)
+        if entry.path in self.outside:
+            for member in self.outside[entry.path]:
+                yield self._copy(f"{path}/{member.path}" if member.path else path, member, text)
+            return
         target = "/".join(self.resolve(entry)[0])
+        if not target:
+            raise bad_link_error(self.name, entry, "points to the skill itself")
         if target in self.entries:
             yield self._copy(path, self.entries[target], text)
             return
-        members = self._entries_below(target)
+        members = self.entries_below(target)
         if not members:
-            raise _bad_link_error(self.name, entry, "points to a missing file")
+            raise bad_link_error(self.name, entry, "points to a missing file")
         if target in ancestors:
-            raise _bad_link_error(self.name, entry, "is part of a cycle")
+            raise bad_link_error(self.name, entry, "is part of a cycle")
         for member in members:
             member_path = path + member.path[len(target) :]
             if member.kind == "file":
@@ -66,7 +83,7 @@ class LinkResolver:
                 yield from self.copy_targets(member, member_path, (*ancestors, target))
 
     def resolve(self, entry: SourceEntry, hops: int = 0) -> tuple[list[str], int]:
-        """Return the parts of the path a link ends at, and how many links it passes through."""
+        """Return the parts of the path a link ends at (none: the skill), and how many links it passes through."""
         if entry.path not in self.targets:
             self.targets[entry.path] = self._follow(entry, hops)
         return self.targets[entry.path]
@@ -74,39 +91,40 @@ class LinkResolver:
     def _follow(self, entry: SourceEntry, hops: int) -> tuple[list[str], int]:
         count = 0
         parts = entry.path.split("/")[:-1]
-        text = _read_target(entry, self.name)
+        text = read_target(entry, self.name)
         if text.startswith("/"):
-            raise _bad_link_error(self.name, entry, "points outside the skill")
+            raise bad_link_error(self.name, entry, "points outside the skill")
         # Part by part, as the kernel does: after `link/..`, the parent is that of the link's target. Normalizing the
         # text first would resolve to another folder.
         for part in text.split("/"):
             if part == "..":
                 if not parts:
-                    raise _bad_link_error(self.name, entry, "points outside the skill")
+                    raise bad_link_error(self.name, entry, "points outside the skill")
                 parts = parts[:-1]
             elif part not in {"", "."}:
                 parts, links = self._step(entry, [*parts, part], hops + count)
                 count += links
-        if not parts:
-            raise _bad_link_error(self.name, entry, "points to the skill itself")
         if count > MAX_LINK_HOPS:
-            raise _bad_link_error(self.name, entry, "passes through too many links")
+            raise bad_link_error(self.name, entry, "passes through too many links")
         return parts, count
 
     def _step(self, entry: SourceEntry, parts: list[str], hops: int) -> tuple[list[str], int]:
         """Return the path after one step, and how many links it took: if a link is at `parts`, the path it ends at."""
         # No entry is deeper, so nothing can be there; and `parts` must not grow with every part of a long target.
         if len(parts) > MAX_PATH_DEPTH:
-            raise _bad_link_error(self.name, entry, "points to a missing file")
+            raise bad_link_error(self.name, entry, "points to a missing file")
         link = self.entries.get("/".join(parts))
         if link is None or link.kind == "file":
             return parts, 0
+        if link.path in self.outside:
+            raise bad_link_error(self.name, entry, "passes through a link that leads out of the skill")
         if hops >= MAX_LINK_HOPS:
-            raise _bad_link_error(self.name, entry, "is part of a cycle")
+            raise bad_link_error(self.name, entry, "is part of a cycle")
         end, links = self.resolve(link, hops + 1)
         return end, links + 1
 
-    def _entries_below(self, folder: str) -> list[SourceEntry]:
+    def entries_below(self, folder: str) -> list[SourceEntry]:
+        """Return all entries below a folder, at any depth."""
         if not self.entries_by_folder:
             for path, entry in self.entries.items():
                 parts = path.split("/")
@@ -119,24 +137,34 @@ class LinkResolver:
         return entry.as_file(path, link=link)
 
 
-def _read_target(entry: SourceEntry, name: str) -> str:
+def read_target(entry: SourceEntry, name: str) -> str:
+    """Return the target of a link as text. Raises `RefusedError`."""
     try:
         text = entry.data.decode()
     except UnicodeDecodeError:
-        raise _bad_link_error(name, entry, "has a target that is not UTF-8") from None
+        raise bad_link_error(name, entry, "has a target that is not UTF-8") from None
     # A backslash separates folders on Windows, and would pass the checks for `..` here as part of a name.
     if not text or len(entry.data) > MAX_TARGET_LENGTH or "\0" in text or "\n" in text or "\\" in text:
-        raise _bad_link_error(name, entry, "has an invalid target")
+        raise bad_link_error(name, entry, "has an invalid target")
     return text
 
 
-def _bad_link_error(name: str, entry: SourceEntry, problem: str) -> RefusedError:
+def bad_link_error(name: str, entry: SourceEntry, problem: str) -> RefusedError:
+    """Return the error for a link that may not be installed."""
     target = sanitize(entry.data.decode("utf-8", "replace"), 80)
     return refusal_error(name, f"link '{sanitize(entry.path)}' -> '{target}' {problem}")
 
 
-def check_tree(entries: Iterable[SourceEntry], *, name: str, limits: Limits) -> FileTree:
-    """Return the validated tree of a skill's entries.
+def check_tree(
+    entries: Iterable[SourceEntry],
+    *,
+    name: str,
+    limits: Limits,
+    outside: Mapping[str, Sequence[SourceEntry]] = EMPTY_MAPPING,
+) -> FileTree:
+    """Return the validated tree of a skill's entries, with copies of what its links lead to.
+
+    `outside` is that of `LinkResolver`. Without it, every link that leads out of the skill is refused.
 
     Raises `RefusedError` naming the skill and the offending path.
     """
@@ -149,7 +177,7 @@ def check_tree(entries: Iterable[SourceEntry], *, name: str, limits: Limits) -> 
         by_path[entry.path] = entry
         if len(by_path) > limits.files:
             raise _too_large_error(name, f"more than {limits.files} files", "FILES")
-    files = _check_limits(_resolve_links(by_path, name), name, limits)
+    files = _check_limits(_resolve_links(by_path, name, outside), name, limits)
     _check_collisions(files, name)
     if find_skill_file({file.path for file in files}) is None:
         raise refusal_error(name, "no SKILL.md at the top level")
@@ -172,9 +200,11 @@ def _check_limits(files: Iterable[TreeFile], name: str, limits: Limits) -> list[
     return checked
 
 
-def _resolve_links(entries: Mapping[str, SourceEntry], name: str) -> Iterator[TreeFile]:
+def _resolve_links(
+    entries: Mapping[str, SourceEntry], name: str, outside: Mapping[str, Sequence[SourceEntry]]
+) -> Iterator[TreeFile]:
     """Yield the files as they will be on disk: links become copies of the files or folders they point to."""
-    links = LinkResolver(entries, name)
+    links = LinkResolver(entries, name, outside)
     for entry in entries.values():
         if entry.kind == "file":
             yield entry.as_file(entry.path)

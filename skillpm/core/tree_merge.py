@@ -37,8 +37,8 @@ def merge_trees(
         if is_conflict:
             conflicts.append(path)
     # A file where the other side has a folder; and a link, whose target may be anything.
-    conflicts += [path for path in entries if any(other.startswith(f"{path}/") for other in entries)]
-    conflicts += [path for path, entry in entries.items() if entry.kind == "link"]
+    folders = {path[:at] for path in entries for at, letter in enumerate(path) if letter == "/"}
+    conflicts += [path for path, entry in entries.items() if path in folders or entry.kind == "link"]
     return TreeMerge(entries=tuple(entries.values()), conflicts=tuple(sorted({*conflicts})))
 
 

@@ -84,6 +84,8 @@ def parse_range(text: str) -> VersionRange:
 
 def parse_version(text: str) -> "Version | None":
     """Return a version parsed by PEP 440, or None if it is invalid. A single number of 1000 or more is a date."""
+    if not text:  # most skills have none
+        return None
     from packaging.version import Version  # noqa: PLC0415
 
     try:

@@ -7,11 +7,9 @@ from typing import Any
 from skillpm.core.git_syntax import server_of
 from skillpm.core.names import SkillName
 from skillpm.errors import RefusedError, SkillpmError
-from skillpm.fetchers.destinations import UnnamedServerError
-from skillpm.formats.oci.reference import repository_url
-from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
+from skillpm.fetchers.common.destinations import UnnamedServerError
+from skillpm.kinds.base import Pin, Source
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import GitSource, IndexSource, OciSource, Source, UrlSource
 
 
 class Dependents:
@@ -37,26 +35,11 @@ class Dependents:
         self, error: UnnamedServerError, wanted: Mapping[SkillName, Source | Pin]
     ) -> RefusedError | None:
         server = server_of(error.url)
-        names = {name for name, source in wanted.items() if server_of(url_of(source)) == server}
+        names = {name for name, source in wanted.items() if server_of(source.server_url()) == server}
         for owner, dependencies in self._declared:
             for name in sorted(names & dependencies.keys()):
                 with suppress(SkillpmError):
-                    url = url_of(parse_locked_requirement(name, dependencies[name]))
+                    url = parse_locked_requirement(name, dependencies[name]).server_url()
                     if server_of(url) == server:
                         return error.required_by(owner, name, url)
         return None
-
-
-def url_of(source: Source | Pin) -> str:
-    """Return the URL of the server that a source or a pin names; empty for a name or a local path."""
-    match source:
-        case GitSource() | GitPin() | UrlSource() | UrlPin():
-            return source.url
-        case IndexSource():
-            return source.index_url or source.site
-        case IndexPin():
-            return source.index
-        case OciSource() | OciPin():
-            return repository_url(source.repository)
-        case _:
-            return ""

@@ -15,56 +15,47 @@ from skillpm.errors import (
     DigestMismatch,
     DigestMismatches,
     NotFoundError,
+    NotTrusted,
     RefusedError,
     SkillpmError,
     concerning,
 )
 from skillpm.events import Reporter
-from skillpm.fetchers.base import (
+from skillpm.fetchers.common.base import (
     AvailableSkill,
+    CollectionFetcher,
     FetchedSkill,
     Fetcher,
     IndexQueries,
     Listing,
     ListingRequest,
+    LocalFetcher,
+    SignatureFinder,
     VersionLister,
 )
-from skillpm.fetchers.cooldown import Cooldown
-from skillpm.fetchers.dependents import Dependents, url_of
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.cooldown import Cooldown
+from skillpm.fetchers.common.copies import CopyRule
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.dependents import Dependents
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    OciSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
+from skillpm.kinds.base import Pin, Source
+from skillpm.kinds.git import GitPin, GitSource
+from skillpm.kinds.index import IndexSource
+from skillpm.kinds.oci import OciPin
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store
 
 if TYPE_CHECKING:
+    from skillpm.fetchers.common.local_paths import LocalPaths
     from skillpm.fetchers.git.git_fetcher import GitFetcher
-    from skillpm.fetchers.local import PathFetcher
-    from skillpm.fetchers.local_paths import LocalPaths
     from skillpm.fetchers.mirrors.mirrors import Mirrors
     from skillpm.fetchers.oci.oci_fetcher import OciFetcher
-    from skillpm.fetchers.packages.package_fetcher import PackageFetcher
+    from skillpm.fetchers.packages.local import PathFetcher
     from skillpm.formats.oci.manifest import SkillManifest
 
 MAX_MISMATCH_CHECKS = 50
-KINDS: Mapping[type[Any], str] = {
-    GitSource: "git", GitPin: "git", PathSource: "path", PathPin: "path", BundledSource: "bundled",
-    IndexSource: "index", BundledPin: "bundled", UrlSource: "url", UrlPin: "url", IndexPin: "index",
-    PackageSource: "package", PackagePin: "package",
-    OciSource: "oci", OciPin: "oci",
-}  # fmt: skip
 
 
 class FetcherDispatcher:
@@ -94,6 +85,7 @@ class FetcherDispatcher:
         self.boundary = ""
         self.destinations = Destinations()
         self.cooldown = Cooldown()
+        self.copies = CopyRule()
         # Raises `NotTrusted` for a source or pin that a policy forbids; a key is empty if the name is not known yet.
         self.check_places: Callable[[Mapping[Any, Source | Pin]], None] = lambda _: None
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
@@ -104,10 +96,11 @@ class FetcherDispatcher:
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
         self._listings: dict[ListingRequest, Listing | SkillpmError] = {}
+        self._repositories: dict[str, bool | None] = {}
 
     def name_sources(self, sources: Iterable[Source]) -> None:
         """Let the fetchers contact the servers of sources that the user wrote."""
-        self.destinations.name(*map(url_of, sources))
+        self.destinations.name(*(source.server_url() for source in sources))
 
     def with_locked(self, locked: Mapping[SkillName, LockedSkill]) -> "FetcherDispatcher":
         """Return the same fetchers with these skills as the locked ones: their warnings are not repeated."""
@@ -116,9 +109,10 @@ class FetcherDispatcher:
         for name, skill in locked.items():
             self._dependents.add(name, skill.dependencies)
             if isinstance(skill.pin, GitPin):
+                self.copies.locked[skill.pin.url, name] = skill.pin.path
                 self.cooldown.locked.setdefault(skill.pin.url, set()).add(skill.pin.commit)
-            if isinstance(skill.pin, OciPin) and skill.digest:
-                self.known_layers[skill.pin.layer] = skill.digest
+            if skill.pin.is_content_addressed and skill.digest:
+                self.known_layers[skill.pin.store_variant()] = skill.digest
         return other
 
     def versions(
@@ -143,12 +137,23 @@ class FetcherDispatcher:
             for batch in _split_batch(kind, names):
                 with self._dependents.explain(sources), concerning(*batch):
                     skills |= self._fetcher(kind).pin({name: sources[name] for name in batch})
+        self._report(skills, quiet=quiet)
+        return skills
+
+    def _report(self, skills: Mapping[SkillName, FetchedSkill], *, quiet: bool = False) -> None:
+        """Record what pinned skills require, and report their warnings."""
         for name, skill in skills.items():
             self._dependents.add(name, skill.dependencies)
         if not quiet and any(skill.warnings or skill.nested_skills for skill in skills.values()):
             from skillpm.fetchers.notices import report_warnings  # noqa: PLC0415  (few skills have any)
 
             report_warnings(skills, self.locked, self.reporter)
+
+    def pin_siblings(self, pin: Pin, names: Sequence[SkillName]) -> Mapping[SkillName, FetchedSkill]:
+        """Return those of these skills that a repository has at the commit of a pin, and add them to the store."""
+        self.check_places({"": pin})
+        skills = cast("GitFetcher", self._fetcher("git")).pin_siblings(cast("GitPin", pin), names)
+        self._report(skills)
         return skills
 
     def pin_available(self, sources: Mapping[SkillName, Source]) -> dict[SkillName, FetchedSkill]:
@@ -208,22 +213,30 @@ class FetcherDispatcher:
 
     def find_absence(self, source: Source) -> str:
         """Return that the folder or the package of a source is not there; empty if it is, or for another source."""
-        if isinstance(source, PathSource):
-            folder = cast("PathFetcher", self._fetcher("path")).resolve_folder(source.path)
-            return "" if os.path.isdir(folder) else f"its folder {source.path} is missing"
-        try:
-            if isinstance(source, PackageSource):
-                cast("PackageFetcher", self._fetcher("package")).find_package(source)
-        except NotFoundError as error:
-            return error.message
-        return ""
+        if not source.is_read_each_time:
+            return ""
+        return cast("LocalFetcher", self._fetcher(source.scheme)).find_absence(source)
 
-    def list_skills(self, source: PackageSource | OciSource) -> Sequence[AvailableSkill]:
+    def list_skills(self, source: Source) -> Sequence[AvailableSkill]:
         """List the skills of installed packages, or of a repository in a registry that the user named."""
         self.check_places({"": source})
         self.name_sources([source])
-        fetcher = cast("PackageFetcher | OciFetcher", self._fetcher(KINDS[type(source)]))
-        return fetcher.list_available_skills(source)  # type: ignore[arg-type]  # of its own kind
+        fetcher = cast("CollectionFetcher", self._fetcher(source.scheme))
+        return fetcher.list_available_skills(source)
+
+    def is_repository(self, url: str) -> bool | None:
+        """Return whether git finds a repository at a URL of the user, as `GitFetcher` does; False if it may not ask."""
+        if url not in self._repositories:
+            source = GitSource(url=url)
+            try:
+                self.check_places({"": source})
+            except NotTrusted:
+                return False
+            self.name_sources([source])
+            self._repositories[url] = not self.is_offline and cast("GitFetcher", self._fetcher("git")).is_repository(
+                url
+            )
+        return self._repositories[url]
 
     def list_available_skills(self, source: GitSource, browser_path: str) -> Sequence[AvailableSkill]:
         """List the skills that a git source of the user matches."""
@@ -243,20 +256,15 @@ class FetcherDispatcher:
     def list_together(self, requests: Iterable[ListingRequest]) -> None:
         """List the skills that git sources match, those of one repository with the requests that one takes.
 
-        `list_folder` returns what was listed, or raises the error of that source.
+        Repositories are read in parallel. `list_folder` returns what was listed, or raises the error of that source.
         """
-        groups: dict[str, list[ListingRequest]] = {}
-        for request in dict.fromkeys(requests):
-            self.check_places({"": request[0]})
-            if request not in self._listings:
-                groups.setdefault(request[0].url, []).append(request)
-        for group in groups.values():
-            self.name_sources(source for source, _ in group)
-            fetcher = cast("GitFetcher", self._fetcher("git"))
-            try:
-                self._listings.update(fetcher.list_available_skills(group))
-            except SkillpmError as error:
-                self._listings.update(dict.fromkeys(group, error))
+        new = [request for request in dict.fromkeys(requests) if request not in self._listings]
+        for source, _ in new:
+            self.check_places({"": source})
+        if not new:
+            return
+        self.name_sources(source for source, _ in new)
+        self._listings.update(cast("GitFetcher", self._fetcher("git")).list_available_skills(new))
 
     def find_excluded(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return the newest commit on the branch of each pin that has other content there, but is too new."""
@@ -265,6 +273,10 @@ class FetcherDispatcher:
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which a folder has this tree id, or an empty string."""
         return cast("GitFetcher", self._fetcher("git")).find_commit_with_tree(source, ref, tree)
+
+    def has_skill(self, pin: GitPin, path: str) -> bool:
+        """Return whether the commit of a pin has a skill in a folder, as far as it is cached."""
+        return cast("GitFetcher", self._fetcher("git")).has_skill(pin, path)
 
     def find_tagged_commits(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return the commits that the tags of these pins point at now; empty for a tag that is gone."""
@@ -289,19 +301,23 @@ class FetcherDispatcher:
         """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified."""
         return cast("OciFetcher", self._fetcher("oci")).read_cosign_signatures(pin)
 
-    def find_signatures(self, name: SkillName, pin: IndexPin | OciPin) -> Sequence[bytes]:
+    def find_signatures(self, name: SkillName, pin: Pin) -> Sequence[bytes]:
         """Return the signatures that are published beside the content of a skill, none of them verified.
 
         `name` is that in the index. Asked for once a command. Raises `OfflineError`.
         """
         if pin not in self.signatures:
-            fetcher = cast("IndexQueries | OciFetcher", self._fetcher(KINDS[type(pin)]))
-            self.signatures[pin] = tuple(fetcher.find_signatures(name, pin))  # type: ignore[arg-type]  # of its own kind
+            fetcher = cast("SignatureFinder", self._fetcher(pin.scheme))
+            self.signatures[pin] = tuple(fetcher.find_signatures(name, pin))
         return self.signatures[pin]
 
     def find_commits_off_branch(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return where the commits of pins are, as `GitFetcher` does."""
         return cast("GitFetcher", self._fetcher("git")).find_commits_off_branch(pins)
+
+    def read_commit_times(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, int | None]:
+        """Return the dates of the commits that are cached, as `GitFetcher` does."""
+        return cast("GitFetcher", self._fetcher("git")).read_commit_times(pins)
 
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, as after a branch was rewritten."""
@@ -339,9 +355,13 @@ class FetcherDispatcher:
             self._fetchers[kind] = fetcher
         return self._fetchers[kind]
 
+    def check_live_link(self, name: SkillName, path: str) -> None:
+        """Raise `NotFoundError` unless the folder of a live link is there and is a skill."""
+        cast("PathFetcher", self._fetcher("path")).check_live_link(name, path)
+
     def local_paths(self) -> "LocalPaths":
         """Return how paths of the manifest are resolved."""
-        from skillpm.fetchers.local_paths import LocalPaths  # noqa: PLC0415  (only if a fetcher reads local files)
+        from skillpm.fetchers.common.local_paths import LocalPaths  # noqa: PLC0415  (only if a fetcher reads local files)
 
         return LocalPaths(base=self.base, home=self.settings.home, boundary=self.boundary)
 
@@ -352,16 +372,17 @@ class FetcherDispatcher:
 
             cache = self.locate_git_cache()
             fetcher = GitFetcher(settings, self.store, self.reporter, cache, self.destinations, self.cooldown)
+            fetcher.copies = self.copies
             return cast("Fetcher", fetcher)
         if kind == "path":
-            from skillpm.fetchers.local import PathFetcher  # noqa: PLC0415
+            from skillpm.fetchers.packages.local import PathFetcher  # noqa: PLC0415
 
             local = PathFetcher(self.local_paths(), settings.limits, self.store, self.reporter, settings.scope_flag)
             return cast("Fetcher", local)
         if kind == "bundled":
             from skillpm.fetchers.bundled import BundledFetcher  # noqa: PLC0415
 
-            return cast("Fetcher", BundledFetcher(self.store, self.reporter, settings.scope_flag))
+            return cast("Fetcher", BundledFetcher(self.store, self.reporter, self.local_paths(), settings.scope_flag))
         if kind == "url":
             from skillpm.fetchers.url import UrlFetcher  # noqa: PLC0415
 
@@ -382,7 +403,7 @@ class FetcherDispatcher:
 def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:
     groups: dict[str, list[SkillName]] = {}
     for name, source_or_pin in sources_or_pins.items():
-        groups.setdefault(KINDS[type(source_or_pin)], []).append(name)
+        groups.setdefault(source_or_pin.scheme, []).append(name)
     return dict(sorted(groups.items()))
 
 

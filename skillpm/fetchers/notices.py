@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.events import Reporter
-from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.common.base import FetchedSkill
 from skillpm.formats.lockfile import LockedSkill
 
 MAX_NAMED = 3

@@ -12,15 +12,14 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.errors import DigestMismatch, FetchError, NotFoundError, OfflineError
 from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import read_archive
-from skillpm.fetchers.base import FetchedSkill, variant_of
-from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.local_paths import LocalPaths
-from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.common.base import FetchedSkill
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.local_paths import LocalPaths
+from skillpm.fetchers.common.metadata import read_metadata
 from skillpm.files import translate_os_errors
-from skillpm.formats.index_sources import is_local
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import UrlPin
-from skillpm.requirements.source import UrlSource
+from skillpm.kinds.archive import UrlPin, UrlSource
+from skillpm.kinds.base import is_local
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
@@ -52,7 +51,7 @@ class UrlFetcher:
             pin, tree = self._read_once(name, source.url)
             if source.digest and tree.digest != source.digest:
                 raise _mismatch_error(name, source.digest, tree.digest, source.url)
-            self.store.add(tree, variant_of(pin))
+            self.store.add(tree, pin.store_variant())
             skills[name] = read_metadata(tree, pin, name)
             self.proofs.add(name, skills[name])
         return skills
@@ -72,7 +71,7 @@ class UrlFetcher:
             tree = self._read_tree(name, data, skill.pin.url)
             if tree.digest != skill.digest:
                 raise _mismatch_error(name, skill.digest or "", tree.digest, skill.pin.url)
-            self.store.add(tree, variant_of(skill.pin))
+            self.store.add(tree, skill.pin.store_variant())
             self.proofs.add(name, skill)
         return missing
 

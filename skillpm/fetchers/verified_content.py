@@ -7,10 +7,8 @@ from skillpm.errors import (
     FetchError,
     OfflineError,
 )
-from skillpm.fetchers.base import variant_of
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import describe_pin
 from skillpm.store import StoreDamaged
 
 MAX_STORE_READS = 5
@@ -21,19 +19,22 @@ def fetch_content(fetchers: FetcherDispatcher, name: SkillName, skill: LockedSki
 
     Raises `OfflineError`, or `FetchError` if the content disappears from the store again and again.
     """
+    if (added := fetchers.store.take_added(digest, skill.pin.store_variant())) is not None:
+        return added
     # Another process may delete an entry between fetching and reading it (`cache clean`): then it is fetched again.
+    reason = "not cached"
     for remaining in reversed(range(MAX_STORE_READS)):
         try:
-            tree = fetchers.store.read(digest, variant_of(skill.pin))
+            tree = fetchers.store.read(digest, skill.pin.store_variant())
         except StoreDamaged:
             fetchers.reporter.warn(f"{name}: its copy in the store was damaged; fetching it again")
-            tree = None
+            tree, reason = None, "the cached copy is damaged"
         if tree is not None:
             return tree
         if remaining and (missing := fetchers.fetch({name: skill})):
-            raise OfflineError(missing, skills=[name])
+            raise OfflineError(missing, reason=reason, skills=[name])
     raise FetchError(
-        f"cannot fetch `{name}` from {describe_pin(skill.pin)}: it was removed from the cache each time",
+        f"cannot fetch `{name}` from {skill.pin.describe()}: it was removed from the cache each time",
         where=fetchers.store.folder,
         hint="check what empties the cache (`skillpm cache clean` in a loop, a cleaner of temporary files)",
     )

@@ -4,16 +4,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit, is_ref
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SKILL_FILES, SkillName, parse_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
-from skillpm.formats.pin import read_git_url
-from skillpm.requirements.repository_url import DEFAULT_REF
-from skillpm.requirements.source import GitSource, RefKind, Source
+from skillpm.kinds.base import RefKind, Source
+from skillpm.kinds.git import DEFAULT_REF, GitSource, read_git_url
 
 OWNER_REPO = lazy_pattern(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 HashKind = Literal["", "vercel", "tree"]

@@ -1,12 +1,12 @@
 """`.claude-plugin/marketplace.json`: plugins, each of which may contain skills."""
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import is_commit
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import path_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, SkillpmError
 from skillpm.foreign_formats.base import ForeignDocument, Plugin, SkippedSkill, make_git_source
-from skillpm.requirements.source import GitSource
+from skillpm.kinds.git import GitSource
 
 
 def read_marketplace(top: JsonNode) -> ForeignDocument:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.patterns import lazy_pattern
 from skillpm.foreign_formats.base import ImportedSkill, SkippedSkill, expand_shorthand, make_git_source, read_folder
-from skillpm.requirements.source import PathSource
+from skillpm.kinds.local import PathSource
 
 TREE_ID = lazy_pattern(r"[0-9a-f]{40}")
 ORIGIN_KEYS = frozenset(["github-repo", "local-path"])

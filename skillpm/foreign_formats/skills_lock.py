@@ -1,6 +1,6 @@
 """`skills-lock.json` of `skills-lock`, the only foreign lockfile with commit, path and hash."""
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.foreign_formats.base import (
     ForeignDocument,
@@ -13,7 +13,7 @@ from skillpm.foreign_formats.base import (
     read_entries,
     read_folder,
 )
-from skillpm.requirements.source import PathSource
+from skillpm.kinds.local import PathSource
 
 
 def read_skills_lock(top: JsonNode) -> ForeignDocument:

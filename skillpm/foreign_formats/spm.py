@@ -1,6 +1,6 @@
 """spm's manifest `skills.json` and lockfile `skills-lock.yaml`."""
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import UsageError
 from skillpm.foreign_formats.base import (
@@ -12,7 +12,9 @@ from skillpm.foreign_formats.base import (
     read_entries,
     read_folder,
 )
-from skillpm.requirements.source import PathSource, Source, UrlSource
+from skillpm.kinds.archive import UrlSource
+from skillpm.kinds.base import Source
+from skillpm.kinds.local import PathSource
 from skillpm.requirements.specifier import parse_specifier
 
 OWN_KEYS = frozenset(["installDir", "linkTargets", "patchedSkills"])

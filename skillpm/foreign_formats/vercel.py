@@ -6,7 +6,7 @@ Neither records a commit, only a hash of the content, by which the import search
 import posixpath
 import re
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.shell import shell_word
 from skillpm.foreign_formats.base import (
@@ -21,8 +21,8 @@ from skillpm.foreign_formats.base import (
     read_entries,
     read_folder,
 )
-from skillpm.formats.pin import read_package_name
-from skillpm.requirements.source import PackageSource, PathSource
+from skillpm.kinds.local import PathSource
+from skillpm.kinds.package import PackageSource, read_package_name
 
 CONTENT_HASH, TREE_ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
 MAX_VERSIONS = {"skills-lock.json": 1, ".skill-lock.json": 3}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, cast, get_args
 
-from skillpm.core.decoder import JsonNode, read_by_name
+from skillpm.core.json_text.decoder import JsonNode, read_by_name
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 

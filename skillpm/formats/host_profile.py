@@ -6,7 +6,7 @@ roots are listed with the highest precedence first; for a host in which the last
 
 from typing import Literal, cast, get_args
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.values import Value
 
 ScopeName = Literal["explicit", "project", "user", "system", "bundled"]
@@ -19,7 +19,11 @@ Names = Literal["declared", "folder"]
 Cut = Literal["names", "shorten"]
 REQUIRABLE_FIELDS = ("name", "description")
 DIALECTS = ("yaml", "toml")
-FLAWS = ("bom", "leading-blank", "invalid", "untyped")
+# What a host may refuse in frontmatter: a byte order mark or blank lines before it; YAML that is not valid, even with
+# values in quotes that have a colon (`invalid`), or besides begin with a character that YAML reserves (`unquotable`); a
+# name or description that is not text; a key that it reads twice (`repeated`), or with a list where it wants text
+# (`mistyped`); a name of more than 64 characters.
+FLAWS = ("bom", "leading-blank", "invalid", "untyped", "unquotable", "repeated", "mistyped", "long-name")
 MAX_DEPTH = 6
 
 

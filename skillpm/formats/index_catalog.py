@@ -3,7 +3,7 @@
 Unknown keys are ignored, since an index may be written by a newer skillpm than the ones that read it.
 """
 
-from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.json_text.decoder import dump_json, parse_json
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
@@ -13,7 +13,7 @@ CATALOG_SCHEMA = f"urn:skillpm:schema:index:{FORMAT}"
 MAX_DESCRIPTION_LENGTH = 1024
 
 
-class SkillSummary(Value):
+class CatalogSkill(Value):
     """One skill in the catalog."""
 
     name: SkillName
@@ -27,16 +27,16 @@ class Catalog(Value):
     """The name of an index, and its skills sorted by name."""
 
     name: str
-    skills: tuple[SkillSummary, ...]
+    skills: tuple[CatalogSkill, ...]
 
 
 def read_catalog(text: str, file: str) -> Catalog:
     """Parse `index.json`. Raises `DocumentError`, also for two skills with the same name."""
     top = parse_json(text, file)
     check_schema(top, CATALOG_SCHEMA, required=True)
-    skills: dict[SkillName, SkillSummary] = {}
+    skills: dict[SkillName, CatalogSkill] = {}
     for node in top.require("skills").elements():
-        summary = SkillSummary(
+        summary = CatalogSkill(
             name=node.require("name").skill_name(),
             description=node.text_or("description"),
             category=node.text_or("category") or "general",

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.digest import Digest
 from skillpm.core.git_syntax import normalize_web_url
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.names import SkillName, parse_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize

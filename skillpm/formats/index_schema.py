@@ -2,7 +2,7 @@
 
 import re
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_version

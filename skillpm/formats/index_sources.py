@@ -1,19 +1,16 @@
 """Configured indexes: `indexes` of a manifest, `[[indexes]]` of config.toml."""
 
-import re
 from collections.abc import Sequence
 
-from skillpm.core.decoder import JsonNode
-from skillpm.core.git_syntax import normalize_web_url
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, DocumentError
+from skillpm.kinds.base import is_local
 
 NAMING_HINT = 'name it: `skillpm config set indexes.NAME.url URL`, or for a whole project "indexes" in its skills.json'
 LOCAL_PREFIXES = ("./", "../", "/", "~/")
-# Documents of an index whose URL users paste from a browser.
-INDEX_DOCUMENTS = (".well-known/agent-skills/index.json", ".well-known/skills/index.json", "index.json")
 
 
 ADDRESS_HINT = "use a URL like https://host.example/, or a folder that begins with /, ~/, or in skills.json ./ or ../"
@@ -48,11 +45,6 @@ class ConfiguredIndex(Value):
     @property
     def _variable_prefix(self) -> str:
         return f"SKILLPM_INDEX_{self.name.upper().replace('-', '_')}"
-
-
-def is_local(url: str) -> bool:
-    """Return whether the address of an index or an archive is a local path."""
-    return "://" not in url
 
 
 def read_indexes(node: JsonNode | None) -> tuple[ConfiguredIndex, ...]:
@@ -115,14 +107,6 @@ def _read_index_url(node: JsonNode) -> str:
         return text.rstrip("/") + "/"
     if "://" not in text:
         raise DocumentError(f"invalid index URL `{sanitize(node.text(), 80)}`", where=node.where, hint=ADDRESS_HINT)
+    from skillpm.kinds.index import normalize_site_url  # noqa: PLC0415  (few configure an index)
+
     return normalize_site_url(node)
-
-
-def normalize_site_url(node: JsonNode) -> str:
-    """Return the base URL of an index, with a final slash, from its URL or that of one of its documents."""
-    url = re.sub(r"[?].*", "", normalize_web_url(node.text(), error_type=DocumentError, where=node.where)).rstrip("/")
-    for ending in INDEX_DOCUMENTS:
-        if url.endswith(f"/{ending}"):
-            url = url.removesuffix(ending)
-            break
-    return url.rstrip("/") + "/"

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.limits import MAX_LOCKED_SKILLS
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.errors import DocumentError
-from skillpm.formats.pin import PathPin, Pin, pin_value, read_file_patterns, read_pin
+from skillpm.errors import FIX_DOCUMENT_HINT, RESTORE_LOCKFILE_HINT, DocumentError, NewerDocument
+from skillpm.kinds import read_pin
+from skillpm.kinds.base import Pin
 
 FORMAT = 1
 
@@ -59,6 +60,16 @@ def read_lockfile(text: str, file: str) -> Lockfile:
     Cached, since a command that changes something reads it twice: the second time under the lock, nearly always the
     same text.
     """
+    try:
+        return _read_lockfile(text, file)
+    except NewerDocument:
+        raise
+    except DocumentError as error:
+        error.hint = (error.hint or FIX_DOCUMENT_HINT).replace(FIX_DOCUMENT_HINT, RESTORE_LOCKFILE_HINT)
+        raise
+
+
+def _read_lockfile(text: str, file: str) -> Lockfile:
     top = parse_json(text, file)
     top.check_format("version", FORMAT)
     top.check_keys("version", "requirements", "include", "overrides", "members", "skills")
@@ -105,7 +116,7 @@ def _read_skill(node: JsonNode) -> LockedSkill:
     node.check_keys("version", "source", "digest", "signer", "dependencies")
     pin = read_pin(node.require("source"))
     digest = node.get("digest")
-    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+    if digest is None and not pin.is_live_link:
         raise DocumentError("`digest` is missing", where=node.where)
     signer = node.get("signer")
     return LockedSkill(
@@ -132,7 +143,10 @@ def read_locked_requirement(node: JsonNode) -> Any:
     """
     if not isinstance(node.value, dict):
         return node.text()
-    read_file_patterns(node.get("files"))
+    if (files := node.get("files")) is not None:
+        from skillpm.kinds.git import read_file_patterns  # noqa: PLC0415  (few requirements choose files)
+
+        read_file_patterns(files)
     others = ((key, part) for key, part in node.value.items() if key != "files")
     invalid = next((key for key, part in others if not isinstance(part, str | bool)), None)
     return node.value if invalid is None else node.require(invalid).raise_expected("a string or true")
@@ -141,7 +155,7 @@ def read_locked_requirement(node: JsonNode) -> Any:
 def _skill_value(skill: LockedSkill) -> dict[str, Any]:
     value = {
         "version": skill.version,
-        "source": pin_value(skill.pin),
+        "source": skill.pin.to_json(),
         "digest": skill.digest,
         "signer": skill.signer,
         "dependencies": dict(sorted(skill.dependencies.items())),

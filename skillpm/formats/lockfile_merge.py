@@ -5,9 +5,9 @@ from typing import Any
 
 from skillpm.core.conflict_markers import split_sides
 from skillpm.core.names import SkillName
-from skillpm.core.values import Value
+from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import SkillpmError
-from skillpm.formats.lockfile import Lockfile, read_lockfile
+from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
 
 
 class MergedLockfile(Value):
@@ -16,6 +16,8 @@ class MergedLockfile(Value):
     lockfile: Lockfile
     # Skills that the sides lock differently. They are in no table of the lockfile.
     differing: tuple[SkillName, ...] = ()
+    # How the first side locks these, as far as it has them.
+    ours: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
 
 
 def merge_sides(text: str, file: str) -> MergedLockfile | None:
@@ -51,4 +53,8 @@ def merge_sides(text: str, file: str) -> MergedLockfile | None:
         include=include,
         members=dict(zip(folders, members, strict=True)),
     )
-    return MergedLockfile(lockfile=lockfile, differing=tuple(sorted(differing & {*ours.skills, *theirs.skills})))
+    return MergedLockfile(
+        lockfile=lockfile,
+        differing=tuple(sorted(differing & {*ours.skills, *theirs.skills})),
+        ours={name: skill for name, skill in ours.skills.items() if name in differing},
+    )

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from skillpm.core.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
+from skillpm.core.json_text.decoder import JsonNode, parse_json, read_by_name, unknown_key_error
 from skillpm.core.limits import MAX_MANIFEST_SIZE, MAX_MEMBER_PATTERNS, MAX_UNKNOWN_KEYS
-from skillpm.core.name_patterns import check_patterns
 from skillpm.core.names import SkillName, is_skill_name, path_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import closest_matches
@@ -150,8 +149,9 @@ def read_manifest(text: str, file: str) -> Manifest:
 
 
 def _read_priority(node: JsonNode) -> tuple[str, ...]:
-    patterns = node.texts()
-    check_patterns(patterns, node.where)
+    from skillpm.core.name_patterns import check_patterns  # noqa: PLC0415  (few manifests have patterns)
+
+    check_patterns(patterns := node.texts(), node.where)
     return patterns
 
 

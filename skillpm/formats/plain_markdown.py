@@ -6,8 +6,8 @@ from itertools import pairwise
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.system_requirements import SystemRequirements
 from skillpm.core.text import HIDDEN, one_line
-from skillpm.formats.legacy.metadata import requirements_value
-from skillpm.formats.legacy.registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
+from skillpm.formats.legacy_metadata import requirements_value
+from skillpm.formats.legacy_registry import MAX_DESCRIPTION_LENGTH, USER_ONLY_KEY, LegacyEntry
 
 BOM = b"\xef\xbb\xbf"
 LINK = lazy_pattern(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
@@ -20,7 +20,7 @@ SEPARATORS = lazy_pattern(r"[,|]")
 def add_frontmatter(data: bytes, name: str, entry: LegacyEntry) -> bytes:
     """Return a file with frontmatter made from its registry entry, else from its first heading and paragraph.
 
-    The file's bytes follow unchanged, except that a byte order mark moves to the front.
+    It has the line endings of the file, whose bytes follow unchanged, except that a byte order mark moves to the front.
     """
     text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     description = entry.description or derive_description(text) or name
@@ -38,7 +38,8 @@ def add_frontmatter(data: bytes, name: str, entry: LegacyEntry) -> bytes:
         # Agent Skills specification, "metadata": the place for more than its own fields, and its values are text.
         lines.append("metadata:")
         lines.extend(f"  {key}: {_quote_yaml(value)}" for key, value in fields.items() if value)
-    frontmatter = "\n".join([*lines, "---", ""]).encode()
+    line_end = "\r\n" if 0 < data.count(b"\r\n") == data.count(b"\n") else "\n"
+    frontmatter = line_end.join([*lines, "---", ""]).encode()
     bom = BOM if data.startswith(BOM) else b""
     return bom + frontmatter + data.removeprefix(BOM)
 

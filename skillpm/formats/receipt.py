@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.digest import Digest, compute_digest, is_content_hash
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json, read_by_name
 from skillpm.core.limits import MAX_LOCKED_SKILLS
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
-from skillpm.formats.legacy.metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
-from skillpm.formats.pin import PathPin, Pin, pin_value, read_pin
+from skillpm.formats.legacy_metadata import LegacyMetadata, legacy_metadata_value, read_legacy_metadata
+from skillpm.kinds import read_pin
+from skillpm.kinds.base import Pin
 
 FORMAT = 1
 FILE_KEYS = {"sha256": JsonNode.text, "size": JsonNode.number, "executable": JsonNode.flag, "link": JsonNode.text}
@@ -50,6 +51,11 @@ class Receipt(Value):
     folders: tuple[str, ...] = ()
     # Skills whose entry was not believed when the receipt was read. Never written.
     disbelieved: tuple[SkillName, ...] = ()
+
+    @property
+    def linked_skills(self) -> frozenset[SkillName]:
+        """The skills that have a link or a copy in any agent's folder."""
+        return frozenset(name for names in self.links.values() for name in names)
 
     def copy_digest(self, name: SkillName) -> Digest | None:
         """Return the digest of the copy of a skill in an agent's folder when it was made; None if unknown."""
@@ -100,7 +106,7 @@ def write_receipt(receipt: Receipt) -> str:
 def _read_skill(node: JsonNode) -> InstalledSkill:
     node.check_keys("version", "source", "digest", "files")
     digest, pin = node.get("digest"), read_pin(node.require("source"))
-    if digest is None and not (isinstance(pin, PathPin) and pin.link):
+    if digest is None and not pin.is_live_link:
         raise DocumentError("`digest` is missing", where=node.where)
     return InstalledSkill(
         pin=pin,
@@ -176,7 +182,7 @@ def _read_links(node: JsonNode) -> dict[SkillName, str]:
 
 
 def _skill_value(skill: InstalledSkill) -> dict[str, Any]:
-    value = {"version": skill.version, "source": pin_value(skill.pin), "digest": skill.digest}
+    value = {"version": skill.version, "source": skill.pin.to_json(), "digest": skill.digest}
     files = {path: _file_value(skill.files[path]) for path in sorted(skill.files)}
     return {key: part for key, part in value.items() if part} | {"files": files}
 

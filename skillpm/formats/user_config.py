@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import parse_cutoff
+from skillpm.core.json_text.decoder import JsonNode, parse_toml
 from skillpm.core.names import is_skill_name
 from skillpm.core.suggestions import closest_matches, did_you_mean
 from skillpm.core.text import is_encodable, sanitize
@@ -84,7 +84,7 @@ OPEN_GROUPS: dict[str, KeyKind] = {
     "edits": "mode",
 }
 KEY_PATTERNS = ("indexes.NAME.url", "permissions.PATTERN", "permissions-for.PROFILE.PATTERN", "edits.NAME")
-# How much of a skill is served: `skillpm.serving.body_modes.Mode`, which this layer cannot import.
+# How much of a skill is served: `skillpm.serving.renderers.body_modes.Mode`, which this layer cannot import.
 SERVING_MODES = ("full", "compact", "toon")
 BOOLEAN_WORDS = {
     **dict.fromkeys(["true", "yes", "on", "1"], True),

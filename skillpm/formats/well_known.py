@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.names import SkillName, path_problem
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value

@@ -3,7 +3,7 @@
 Planning is pure: it reads nothing from disk, so `--dry-run` and the tests compare plans without side effects.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 from skillpm.core.git_syntax import short_commit
@@ -12,9 +12,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.formats.edit_policy import EditMode, EditPolicy
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, PathPin, Pin, summarize_pin
 from skillpm.formats.receipt import InstalledSkill
-from skillpm.installer.disk_state import FileChange, InstalledState
+from skillpm.installer.disk.disk_state import FileChange, InstalledState
 
 UNMANAGED_REASON = "a folder that skillpm did not create"
 KEPT_REASON = "edited; kept, as `edits` says"
@@ -61,8 +60,8 @@ class InstallOptions(Value):
     is_linking_requested: bool = False
     # The command line as typed, to be repeated in hints.
     command: str = ""
-    # An edited skill blocks the command only if its locked state changes.
-    tolerates_edits: bool = False
+    # An edited skill blocks the command even if there is nothing to do for it (`--frozen`, `--locked`).
+    is_strict: bool = False
     # What happens to local edits, unless `keep` or `force` decides.
     edits: EditPolicy = EditPolicy()
     # Merged files may have conflict marks.
@@ -102,11 +101,7 @@ def version_label(skill: LockedSkill | InstalledSkill | None) -> str:
         return ""
     if skill.version:
         return skill.version
-    if isinstance(skill.pin, GitPin):
-        return short_commit(skill.pin.commit)
-    if isinstance(skill.pin, PathPin) and skill.pin.link:
-        return "link"
-    return (skill.digest or "")[7:19]
+    return skill.pin.label() or (skill.digest or "")[7:19]
 
 
 def _describe_update(old: InstalledSkill | None, new: LockedSkill) -> str:
@@ -114,10 +109,10 @@ def _describe_update(old: InstalledSkill | None, new: LockedSkill) -> str:
     if old is None or version_label(old) != version_label(new):
         return ""
     digest_note = "" if old.digest is None or old.digest != new.digest else "same content"
-    if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
-        commits = f"{short_commit(old.pin.commit)} → {short_commit(new.pin.commit)}"
+    if "" != old.pin.commit_id != new.pin.commit_id != "":
+        commits = f"{short_commit(old.pin.commit_id)} → {short_commit(new.pin.commit_id)}"
         return f"{commits}; {digest_note}" if digest_note else commits
-    return f"{_describe_source_change(old.pin, new.pin)}; {digest_note}" if digest_note else "different content"
+    return f"{new.pin.describe_change(old.pin)}; {digest_note}" if digest_note else "different content"
 
 
 NOW_AT_TAG = "now at tag "
@@ -128,18 +123,6 @@ def _name_range(action: Action, find_range: Callable[[SkillName], str]) -> Actio
     if not action.reason.startswith(NOW_AT_TAG) or not (followed := find_range(action.name)):
         return action
     return action.replace(reason=f"now follows {sanitize(followed, 60)}, {action.reason.removeprefix('now ')}")
-
-
-def _describe_source_change(old: Pin, new: Pin) -> str:
-    """Return what changes about the source of identical bytes."""
-    if isinstance(old, GitPin) and isinstance(new, GitPin) and (old.url, old.path) == (new.url, new.path):
-        if not new.ref:
-            return "now pinned by commit"
-        if new.ref.startswith("refs/tags/"):
-            return NOW_AT_TAG + sanitize(new.ref.removeprefix("refs/tags/"), 60)
-        ref = sanitize(new.ref.removeprefix("refs/heads/"), 60)
-        return f"now follows {'the default branch' if ref == 'HEAD' else ref}"
-    return f"now from {sanitize(summarize_pin(new), 80)}"
 
 
 def _plan_wanted(
@@ -177,19 +160,9 @@ def _plan_wanted(
         return Action(
             verb="keep", name=name, old_version=old_version, new_version=new_version, reason="already present"
         )
-    if name in options.keep:
-        return _keep_action(name, old_version, state)
-    if (is_unchanged and is_unselected) or (
-        options.tolerates_edits and state.kind == "edited" and _has_same_content(old, wanted)
-    ):
-        return _keep_action(name, old_version, state).replace(
-            outcome="kept" if name in (options.selected or ()) else ""
-        )
-    mode = find_edit_mode(name, old, state, options)
-    if mode == "keep" or (mode == "merge" and _has_same_content(old, wanted)):
-        kept = _keep_action(name, old_version, state)
-        return kept.replace(reason=KEPT_REASON) if mode == "keep" else kept.replace(outcome="")
-    if mode == "merge":
+    if (kept := _keep_edits(name, wanted, old, state, options)) is not None:
+        return kept
+    if find_edit_mode(name, old, state, options) == "merge":
         reason = "; ".join(filter(None, [_describe_update(old, wanted), MERGED_REASON]))
         return Action(
             verb="update",
@@ -207,12 +180,41 @@ def _plan_wanted(
     return action.replace(reason=f"{update}; {action.reason}") if update else action
 
 
+def _keep_edits(
+    name: SkillName, wanted: LockedSkill, old: InstalledSkill | None, state: InstalledState, options: InstallOptions
+) -> Action | None:
+    """Return the action that leaves local work as it is, if the user chose that or there is nothing to do for it."""
+    kept = _keep_action(name, version_label(old), state)
+    if name in options.keep:
+        return kept
+    is_unselected = options.selected is not None and name not in options.selected
+    if is_unselected and old is not None and old.digest == wanted.digest and old.pin == wanted.pin:
+        return kept.replace(outcome="")
+    mode = find_edit_mode(name, old, state, options)
+    if mode == "keep":
+        return kept.replace(reason=KEPT_REASON)
+    is_settled = _is_edited(state, old) and _has_same_content(old, wanted) and not options.force
+    if is_settled and (mode == "merge" or not options.is_strict):
+        return kept.replace(outcome="kept" if name in (options.selected or ()) else "")
+    return None
+
+
 def find_edit_mode(
     name: SkillName, installed: InstalledSkill | None, state: InstalledState, options: InstallOptions
 ) -> EditMode:
     """Return what happens to the local edits of a skill; to anything but edited files: `block`."""
-    is_edited = state.kind == "edited" and state.digest is not None and installed is not None and bool(installed.digest)
-    return options.edits.find_mode(name) if is_edited and not options.force else "block"
+    return options.edits.find_mode(name) if _is_edited(state, installed) and not options.force else "block"
+
+
+def _is_edited(state: InstalledState, installed: InstalledSkill | None) -> bool:
+    """Return whether an installed skill has edited files, and is not replaced by something else."""
+    return state.kind == "edited" and state.digest is not None and installed is not None and bool(installed.digest)
+
+
+def hold_blocked(actions: Sequence[Action]) -> tuple[tuple[Action, ...], tuple[Action, ...]]:
+    """Return the actions with the blocked ones replaced by ones that keep what is there, and the blocked ones."""
+    held = tuple(action for action in actions if action.verb == "blocked")
+    return tuple(action.replace(verb="keep") if action in held else action for action in actions), held
 
 
 def _plan_unselected(name: SkillName, old: InstalledSkill | None, state: InstalledState) -> Action:

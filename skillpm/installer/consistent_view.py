@@ -14,8 +14,8 @@ from skillpm.core.values import Value
 from skillpm.errors import FileError
 from skillpm.files import read_text
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.journal import Journal, read_inode, read_journal
-from skillpm.installer.layout import Layout, parse_receipt, read_registry_text
+from skillpm.installer.disk.journal import Journal, read_inode, read_journal
+from skillpm.installer.disk.layout import Layout, parse_receipt, read_registry_text
 
 Result = TypeVar("Result")
 RETRY_SECONDS = 1.0

@@ -8,14 +8,14 @@ skills come from, and the one that people review.
 import os
 from collections.abc import Collection, Iterable
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
 from skillpm.files import find_link_out, is_below
 from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.installer.consistent_view import ReadView, open_view
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import find_skill_file
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import find_skill_file
 
 ESCAPING_LINK_MESSAGE = "it is a link that points outside the project; to allow it, run `skillpm install DIR --link`"
 
@@ -103,7 +103,6 @@ def _live_link_targets(manifest: Manifest, name: str, root: str, boundary: str) 
     Not those to which a path leads by a link of the checkout: there, nobody who reads the manifest sees it.
     """
     from skillpm.requirements.manifest_requirements import read_requirement  # noqa: PLC0415
-    from skillpm.requirements.source import PathSource  # noqa: PLC0415  (slow to import, and few projects have such links)
 
     targets = set()
     for key, table in (("overrides", manifest.overrides), ("skills", manifest.skills)):
@@ -112,8 +111,8 @@ def _live_link_targets(manifest: Manifest, name: str, root: str, boundary: str) 
             source = value and read_requirement(SkillName(name), JsonNode(value, manifest.file, (key, name)))
         except DocumentError:
             continue
-        if isinstance(source, PathSource) and source.link:
-            path = os.path.join(root, os.path.expanduser(source.path))
+        if source and source.is_live_link:
+            path = os.path.join(root, os.path.expanduser(source.local_path))
             if not find_link_out(path, boundary):
                 targets.add(os.path.realpath(path))
     return targets

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from skillpm.core.digest import Digest
 from skillpm.core.json_text.bounded import load_json
 from skillpm.files import discard_file, read_regular_file, write_document
-from skillpm.installer.layout import Layout
+from skillpm.installer.disk.layout import Layout
 
 FORMAT = 1
 MAX_SIZE = 10_000_000

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from skillpm.core.file_tree import SourceEntry
 from skillpm.directories import make_folders, remove_file, remove_folder
 from skillpm.files import remove_tree, translate_os_errors, write_new_file
-from skillpm.installer.layout import Layout
+from skillpm.installer.disk.layout import Layout
 
 
 def merge_folder(layout: Layout, name: str) -> str:

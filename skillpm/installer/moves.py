@@ -11,13 +11,13 @@ from skillpm.directories import make_folders, rename
 from skillpm.errors import FileError
 from skillpm.files import sync_folder
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.backups import discard_backup, restore_backup
-from skillpm.installer.journal import Journal, Put, read_inode
-from skillpm.installer.late_edits import back_up_agent_entry, back_up_late_edits, back_up_skill
-from skillpm.installer.layout import InstallTarget, Layout
+from skillpm.installer.disk.backups import discard_backup, restore_backup
+from skillpm.installer.disk.journal import Journal, Put, read_inode
+from skillpm.installer.disk.late_edits import back_up_agent_entry, back_up_late_edits, back_up_skill
+from skillpm.installer.disk.layout import InstallTarget, Layout
+from skillpm.installer.disk.rename import move_path, swap_folders
 from skillpm.installer.links.reconciler import reconcile_links
 from skillpm.installer.links.state import points_at
-from skillpm.installer.rename import move_path, swap_folders
 
 
 def execute_moves(

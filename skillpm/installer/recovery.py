@@ -8,10 +8,10 @@ from skillpm.directories import make_folders
 from skillpm.errors import ConflictError, FileError
 from skillpm.files import read_text, translate_os_errors
 from skillpm.formats.receipt import read_receipt
-from skillpm.installer.journal import Journal, read_inode, read_journal
-from skillpm.installer.late_edits import back_up_abandoned_change, digest_staged_skill, hash_file
-from skillpm.installer.layout import InstallTarget, Layout
-from skillpm.installer.rename import move_path
+from skillpm.installer.disk.journal import Journal, read_inode, read_journal
+from skillpm.installer.disk.late_edits import back_up_abandoned_change, digest_staged_skill, hash_file
+from skillpm.installer.disk.layout import InstallTarget, Layout
+from skillpm.installer.disk.rename import move_path
 from skillpm.installer.transaction import abandon_hint, finish
 
 

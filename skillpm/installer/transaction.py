@@ -20,15 +20,14 @@ from skillpm.directories import remove_folder
 from skillpm.errors import DocumentChanged, FileError
 from skillpm.files import OS_ERROR_REASONS, discard_file, read_text, sync_folder, translate_os_errors, write_document
 from skillpm.formats.receipt import read_receipt
-from skillpm.installer.backups import back_up_legacy_registry, discard_backup
-from skillpm.installer.journal import ROLES, Journal, Put, Removal, read_inode, write_journal
-from skillpm.installer.late_edits import digest_path, digest_staged_skill, hash_file, hash_text
-from skillpm.installer.layout import InstallTarget, Layout, load_receipt
-from skillpm.installer.leftovers import remove_leftovers
-from skillpm.installer.migration.cleanup import remove_migrated_files
+from skillpm.installer.disk.backups import back_up_legacy_registry, discard_backup
+from skillpm.installer.disk.journal import ROLES, Journal, Put, Removal, read_inode, write_journal
+from skillpm.installer.disk.late_edits import digest_path, digest_staged_skill, hash_file, hash_text
+from skillpm.installer.disk.layout import InstallTarget, Layout, load_receipt
+from skillpm.installer.disk.leftovers import remove_leftovers
+from skillpm.installer.disk.rename import raise_if_unmovable
+from skillpm.installer.disk.staging import stage_documents
 from skillpm.installer.moves import execute_moves
-from skillpm.installer.rename import raise_if_unmovable
-from skillpm.installer.staging import stage_documents
 
 
 class ChangeSet(Value):
@@ -126,6 +125,8 @@ def finish(target: InstallTarget, journal: Journal, warn: Callable[[str], None])
         if role in journal.documents and role in target.documents:
             _write_document(target, role, journal.documents[role], warn)
     if journal.flat_files:
+        from skillpm.installer.disk.cleanup import remove_migrated_files  # noqa: PLC0415  (only here)
+
         remove_migrated_files(layout, journal.flat_files, warn)
     # Restored backups are deleted last, so that a failure of any step above loses nothing.
     for backup_id in journal.consumed_backups:

@@ -9,8 +9,8 @@ from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SkillName
 from skillpm.errors import BusyError
 from skillpm.files import remove_tree, translate_os_errors, write_new_file
-from skillpm.installer.disk_state import HAS_EXECUTABLE_BITS, walk_files
-from skillpm.installer.rename import TARGET_OCCUPIED_ERRNOS
+from skillpm.installer.disk.disk_state import HAS_EXECUTABLE_BITS, walk_files
+from skillpm.installer.disk.rename import TARGET_OCCUPIED_ERRNOS
 
 MAX_ATTEMPTS = 5
 

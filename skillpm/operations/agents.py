@@ -11,16 +11,15 @@ from skillpm.agent_hosts.known_agents import (
     load_agents,
     require_agent_folder,
 )
+from skillpm.change.change import ChangeOptions, ChangeResult, change
+from skillpm.change.present_agents import find_present_agents
 from skillpm.core.values import Value
 from skillpm.formats.editing.json_edit import set_member
-from skillpm.installer.layout import load_receipt
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.trust_settings import require_key_files
-from skillpm.operations.host_listing import find_cut_listings
-from skillpm.operations.lost_skills import find_lost_skills
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change, find_present_agents
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.trust_settings import require_key_files
 
 
 class KnownAgent(Value):
@@ -92,8 +91,14 @@ def link(scope: Scope, context: Context, names: Sequence[str], options: ChangeOp
     options = without_skill_changes(options)
     options = options.replace(install=options.install.replace(is_linking_requested=True))
     result = change(scope, context, options, edit)
-    if result.is_dry_run:
-        return result
+    return result if result.is_dry_run else warn_lost_skills(scope, context, names, result)
+
+
+def warn_lost_skills(scope: Scope, context: Context, names: Sequence[str], result: ChangeResult) -> ChangeResult:
+    """Warn of the skills that these agents do not load although they are linked, and add that to a result."""
+    from skillpm.change.lost_skills import find_lost_skills  # noqa: PLC0415  (as above)
+    from skillpm.operations.host_listing import find_cut_listings  # noqa: PLC0415  (imports the serving of skills)
+
     lost = [str(each) for each in find_lost_skills(scope, context.settings, names)]
     lost += find_cut_listings(scope, context.settings, names)
     for message in lost:

@@ -8,8 +8,8 @@ from typing import Any
 
 from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.cachedir import tag_cache_folder
-from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.git_syntax import has_credentials
+from skillpm.core.json_text.decoder import JsonNode, parse_toml
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import redact_credentials, sanitize
@@ -28,13 +28,13 @@ from skillpm.formats.user_config import (
     read_config,
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
-from skillpm.operations.context.audit_settings import load_audit_settings
-from skillpm.operations.context.project_files import read_project_files, retry_if_changed
-from skillpm.operations.context.runtime import Context, is_writable
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_manifest, load_rules, load_serving_settings
-from skillpm.operations.context.scope_settings import absolute_address, user_config_path
-from skillpm.operations.context.trust_settings import read_trust_rules
+from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project_files import read_project_files, retry_if_changed
+from skillpm.scope.runtime import Context, is_writable
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_permissions import load_rules, load_serving_settings
+from skillpm.scope.scope_settings import absolute_address, load_manifest, user_config_path
+from skillpm.scope.trust_settings import read_trust_rules
 from skillpm.settings import Settings
 
 

@@ -4,16 +4,21 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
-from skillpm.formats.pin import Pin
 from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.context.scope_permissions import load_manifest, visible_scopes
-from skillpm.operations.context.scope_settings import REPLACE_VARIABLE, find_strictest_cutoff, split_replacement
+from skillpm.kinds.base import Pin
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import configured_indexes
+from skillpm.scope.scope_permissions import visible_scopes
+from skillpm.scope.scope_settings import (
+    REPLACE_VARIABLE,
+    find_strictest_cutoff,
+    load_manifest,
+    split_replacement,
+)
 from skillpm.settings import Settings
 
 COMMAND_LINE, ENVIRONMENT, USER, DEFAULT = "command line", "environment", "user config", "default"
@@ -157,7 +162,7 @@ class SettingOrigins(Value):
             return
         # Few users trust signers.
         from skillpm.formats.trust.trust_rules import read_trust  # noqa: PLC0415
-        from skillpm.operations.trust.applied_rules import apply_rule  # noqa: PLC0415
+        from skillpm.vetting.applied_rules import apply_rule  # noqa: PLC0415
 
         for number, (node, rule) in enumerate(zip(tables.elements(), read_trust(tables), strict=True)):
             skills = tuple(name for name, pin in sorted(self.pins.items()) if apply_rule(rule, pin) is not None)

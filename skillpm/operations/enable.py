@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillpm.agent_hosts.known_agents import find_agents
+from skillpm.change.change import ChangeOptions, ChangeResult, change
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
@@ -11,11 +12,10 @@ from skillpm.core.values import Value
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.formats.editing.json_edit import remove_member, set_member
 from skillpm.operations.agents import without_skill_changes
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
 from skillpm.operations.inspect.list import list_skills
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 
 
 class EnableResult(Value):

@@ -3,18 +3,18 @@
 import os
 import stat
 
+from skillpm.agent_hosts.discover import read_user_config
 from skillpm.agent_hosts.profiles import load_profile
-from skillpm.core.decoder import parse_json
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.values import Value
 from skillpm.errors import ConflictError, UsageError
 from skillpm.files import is_below, read_text, translate_os_errors, write_document
 from skillpm.formats.editing.json_edit import set_members
 from skillpm.formats.host_profile import ListingBudget
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.discover import read_user_config
 from skillpm.operations.host_listing import HostListing, read_host_listing
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.last_use import read_last_uses
+from skillpm.scope.scope import Scope
 from skillpm.serving.host_rules.claude_code import load_overrides
 from skillpm.serving.relevance import sort_by_relevance
 from skillpm.settings import Settings

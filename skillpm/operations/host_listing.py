@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
+from skillpm.agent_hosts.discover import discover, read_user_config
 from skillpm.agent_hosts.listing_budget import ListedByHost, apply_listing_budget
 from skillpm.agent_hosts.profiles import list_profile_ids, load_profile
 from skillpm.core.values import Value
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.discover import discover, read_user_config
 from skillpm.operations.serve import Viewer, make_service
+from skillpm.scope.scope import Scope
 from skillpm.serving.host_rules.claude_code import load_overrides
 from skillpm.settings import Settings
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -18,21 +18,20 @@ from skillpm.errors import (
     SkillpmError,
     UsageError,
 )
-from skillpm.fetchers.base import is_proved
+from skillpm.fetchers.common.base import is_proved
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.fetchers.mirrors.layout import MirrorAddress, is_mirrored, read_mirror_address
+from skillpm.fetchers.mirrors.layout import MirrorAddress, read_mirror_address
 from skillpm.fetchers.verified_content import fetch_content
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
-from skillpm.formats.oci.reference import PREFIX
-from skillpm.formats.pin import describe_pin
-from skillpm.indexes.publish.tarball import pack_archive
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import LOCKFILE, MANIFEST, Scope, project_scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_settings import absolute_address
+from skillpm.kinds.oci import PREFIX
+from skillpm.publishing.index.tarball import pack_archive
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import LOCKFILE, MANIFEST, Scope, project_scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_settings import absolute_address
 from skillpm.store import Proofs, claim_key
 
 # After the last slash: a port comes before it.
@@ -85,10 +84,10 @@ def mirror_skills(context: Context, request: MirrorRequest) -> MirrorResult:
     unneeded: dict[str, str] = {}
     for path in request.lockfiles:
         for each in _read_locked(context, path):
-            if is_mirrored(each.skill.pin):
+            if each.skill.pin.is_remote:
                 wanted.setdefault(claim_key(each.name, each.skill), each)
             else:
-                unneeded[each.name] = describe_pin(each.skill.pin)
+                unneeded[each.name] = each.skill.pin.describe()
     writer = open_writer(address, context.settings, context.reporter)
     with _lock(context, address, dry_run=request.dry_run):
         present = _find_present(context, address, wanted)
@@ -99,7 +98,7 @@ def mirror_skills(context: Context, request: MirrorRequest) -> MirrorResult:
         MirroredSkill(
             name=each.name,
             version=each.skill.version,
-            source=describe_pin(each.skill.pin),
+            source=each.skill.pin.describe(),
             key=key,
             is_new=key in new,
         )
@@ -169,9 +168,9 @@ def _lock(context: Context, address: MirrorAddress, *, dry_run: bool) -> Abstrac
 
 def _find_present(context: Context, address: MirrorAddress, wanted: Mapping[str, _Locked]) -> set[str]:
     """Return the keys that the destination has, intact: all others are written, those that are damaged again."""
+    from skillpm.fetchers.http.parallel import run_parallel  # noqa: PLC0415
     from skillpm.fetchers.mirrors.mirrors import read_mirrored  # noqa: PLC0415  (as above)
     from skillpm.fetchers.mirrors.writers import open_writer  # noqa: PLC0415
-    from skillpm.fetchers.parallel import run_parallel  # noqa: PLC0415
 
     reader = open_writer(address, context.settings, context.reporter).open_reader()
     if reader is None:
@@ -213,8 +212,8 @@ def _pack(context: Context, new: Mapping[str, _Locked]) -> Iterator[tuple[str, b
 
 def _refuse_content(context: Context, new: Mapping[str, _Locked]) -> None:
     """Raise `NotTrusted` with every reason why the rules here refuse content that would be mirrored."""
-    from skillpm.operations.content_validation.incoming import find_refusals  # noqa: PLC0415  (imports the audit)
-    from skillpm.operations.content_validation.problems import refusal  # noqa: PLC0415
+    from skillpm.vetting.incoming import find_refusals  # noqa: PLC0415  (imports the audit)
+    from skillpm.vetting.problems import refusal  # noqa: PLC0415
 
     problems = []
     for each in new.values():

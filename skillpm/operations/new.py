@@ -7,7 +7,7 @@ from skillpm.core.names import parse_skill_name
 from skillpm.directories import hold_folders, make_folders
 from skillpm.errors import ConflictError, UsageError
 from skillpm.files import translate_os_errors, write_new_file
-from skillpm.operations.context.runtime import Context
+from skillpm.scope.runtime import Context
 from skillpm.skillmd.validation import PLACEHOLDER, validate_skill
 
 TEMPLATE = """\

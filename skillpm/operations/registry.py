@@ -8,16 +8,16 @@ from skillpm.errors import DocumentError
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.manifest import read_manifest
 from skillpm.formats.registry import RegistryEntry, read_registry
-from skillpm.installer.backups import back_up_legacy_registry
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.layout import load_receipt, read_registry_text
-from skillpm.installer.staging import write_gitignore
-from skillpm.installer.stat_cache import StatCache, read_stat_cache
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.installer.disk.backups import back_up_legacy_registry
+from skillpm.installer.disk.layout import load_receipt, read_registry_text
+from skillpm.installer.disk.staging import write_gitignore
+from skillpm.installer.disk.stat_cache import StatCache, read_stat_cache
 from skillpm.registry.build_state import PriorState, RegistryProblem
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 
 
 class RegistryBuildResult(Value):
@@ -55,8 +55,8 @@ def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
         if built.is_unchanged:
             return RegistryBuildResult(is_changed=False, skill_count=len(built.entries), problems=tuple(built.problems))
     # Imported late: the lock and the YAML reader load libraries that an unchanged build does not need.
-    from skillpm.operations.context.scope_lock import lock_scope  # noqa: PLC0415
-    from skillpm.operations.pipeline.executor import record_file_stats  # noqa: PLC0415
+    from skillpm.change.executor import record_file_stats  # noqa: PLC0415
+    from skillpm.scope.scope_lock import lock_scope  # noqa: PLC0415
 
     with lock_scope(scope, context):
         disabled = _disabled_skills(scope, read_text(scope.manifest))  # a change that was pending is complete now

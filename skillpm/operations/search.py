@@ -10,14 +10,15 @@ from heapq import nsmallest
 from skillpm.core.shell import shell_word
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.searched_catalog import CatalogEntry
-from skillpm.indexes.search.catalogs import BUNDLED_KEY, SearchedIndex
+from skillpm.indexes.client.catalogs import BUNDLED_KEY, SearchedIndex
 from skillpm.indexes.search.full_text import Hits
 from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, Query, nearest_words, parse_query
 from skillpm.indexes.search.strategies import UNLIMITED, find_matches
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
 from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs
 from skillpm.registry.card import Card
+from skillpm.requirements.known_skills import known_specs
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 from skillpm.serving.service import SkillService
 
 MAX_SUGGESTIONS = 3
@@ -41,6 +42,7 @@ class SearchResults(Value):
     match_kind: MatchKind  # whether they have all words, similar words, or some of them
     corrections: Corrections  # typed word -> words that matched instead
     suggestions: tuple[str, ...]  # similar names, if nothing matches
+    known: tuple[str, ...]  # SPECs of well-known skills, if nothing matches
     searched_indexes: tuple[SearchedIndex, ...]
     counts: Mapping[str, int]  # skills searched in each catalog, if nothing matches
 
@@ -60,7 +62,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
     With `index`, only that one is searched. Raises `NotFoundError` if it is not configured.
     """
     catalogs, searched_indexes = open_catalogs(scope, context, service, index=index, only_installed=only_installed)
-    run = _Search(parse_query(text), limit, service)
+    run = _CatalogSearch(parse_query(text), limit, service)
     match_kind, hits = run.find_first_match(catalogs)
     total = sum(each.total for each in hits)
     hides = service.rules.hides
@@ -70,12 +72,13 @@ def search(  # noqa: PLR0913  (each narrows the search)
         match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
         suggestions=() if total else tuple(run.suggest_names(catalogs)),
+        known=() if total else tuple(spec for spec in known_specs(text) if not hides(spec.partition("@")[2])),
         searched_indexes=searched_indexes,
         counts={} if total else {it.index or it.url: it.searched.database.count_visible(hides) for it in catalogs},
     )
 
 
-class _Search:
+class _CatalogSearch:
     """One query over all catalogs."""
 
     def __init__(self, query: Query, limit: int, service: SkillService) -> None:

@@ -8,13 +8,12 @@ from skillpm.errors import NotFoundError
 from skillpm.files import read_text
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
-from skillpm.formats.pin import IndexPin, describe_pin
-from skillpm.indexes.search.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
-from skillpm.indexes.search.strategies import Catalog
-from skillpm.operations.context.runtime import Context, is_writable
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.context.scope_policy import check_indexes, load_current_policies
+from skillpm.indexes.client.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
+from skillpm.indexes.search.strategies import SearchableCatalog
+from skillpm.scope.runtime import Context, is_writable
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import configured_indexes
+from skillpm.scope.scope_policy import check_indexes, load_current_policies
 from skillpm.serving.service import SkillService
 
 MAX_WORKERS = 4
@@ -26,7 +25,7 @@ class SearchCatalog(Value):
     """One searchable catalog."""
 
     url: str  # of the index, else INSTALLED or BUNDLED_KEY
-    searched: Catalog
+    searched: SearchableCatalog
     index: str = ""  # its configured name
     installed_names: Mapping[str, str] = EMPTY_MAPPING  # name in the index -> name under which it is installed
 
@@ -57,7 +56,7 @@ def open_catalogs(
         SearchCatalog(
             url=it.config.url,
             index=it.config.name,
-            searched=Catalog(database=it.database),
+            searched=SearchableCatalog(database=it.database),
             installed_names=installed_names.get(it.config.url, EMPTY_MAPPING),
         )
         for it in searched
@@ -67,7 +66,7 @@ def open_catalogs(
         opened = [
             installed,
             *opened,
-            SearchCatalog(url=BUNDLED_KEY, searched=Catalog(database=catalogs.open_bundled())),
+            SearchCatalog(url=BUNDLED_KEY, searched=SearchableCatalog(database=catalogs.open_bundled())),
         ]
     return opened, searched
 
@@ -92,6 +91,6 @@ def _find_installed_names(scope: Scope, service: SkillService) -> dict[str, dict
     text = read_text(scope.lockfile)
     for name, skill in (read_lockfile(text, scope.lockfile).skills if text is not None else {}).items():
         card = cards.get(name)
-        if card is not None and isinstance(skill.pin, IndexPin) and card.entry.get("source") == describe_pin(skill.pin):
-            names.setdefault(skill.pin.index, {})[card.declared] = name
+        if card is not None and skill.pin.index_url and card.entry.get("source") == skill.pin.describe():
+            names.setdefault(skill.pin.index_url, {})[card.declared] = name
     return names

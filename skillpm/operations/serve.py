@@ -11,30 +11,28 @@ from functools import partial
 
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
-from skillpm.operations.content_validation.loading import LoadValidator
-from skillpm.operations.context.scope import Scope, find_scope
-from skillpm.operations.context.scope_permissions import (
+from skillpm.registry.directory_registry import LayeredRegistry, Registry
+from skillpm.scope.scope import Scope, find_scope
+from skillpm.scope.scope_permissions import (
     blocked_name_layer,
     combine_rules,
-    load_manifest,
     load_serving_settings,
     visible_scopes,
 )
-from skillpm.operations.context.scope_policy import (
+from skillpm.scope.scope_policy import (
     find_copy_files,
     find_policy_files,
     load_policies,
     require_current,
 )
-from skillpm.operations.context.scope_settings import user_config_path
-from skillpm.registry.directory_registry import Registry
-from skillpm.registry.layered_registry import LayeredRegistry
+from skillpm.scope.scope_settings import load_manifest, user_config_path
 from skillpm.serving.approval import Ask
-from skillpm.serving.body_modes import Mode
 from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
+from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
 from skillpm.settings import Settings, current_settings
+from skillpm.vetting.loading import LoadValidator
 
 
 class Viewer(Value):
@@ -103,8 +101,8 @@ def make_service(  # noqa: PLR0913  (each has a default that is right for most)
     inspect = LoadValidator(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.host:
+        from skillpm.agent_hosts.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
-        from skillpm.operations.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
         from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
         from skillpm.serving.host_rules.loader import find_permission_files  # noqa: PLC0415
 

@@ -8,24 +8,25 @@ from typing import Any
 from skillpm.core.git_syntax import is_lfs_pointer
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, SkillName
+from skillpm.core.suggestions import closest_matches, did_you_mean
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import filter_versions
 from skillpm.directories import hold_folders, rename
 from skillpm.errors import DocumentError, FileError, NotFoundError, RefusedError
-from skillpm.fetchers.local import read_skill_folder
+from skillpm.fetchers.bundled_paths import bundled_names
+from skillpm.fetchers.packages.local import read_skill_folder
 from skillpm.files import is_below, read_text, translate_os_errors, write_document
-from skillpm.installer.disk_state import walk_files
-from skillpm.installer.skill_file import is_skill_folder, read_skill_file
-from skillpm.operations.context.runtime import Context
+from skillpm.installer.disk.disk_state import walk_files
+from skillpm.installer.disk.skill_file import find_skill_folders, read_skill_file
+from skillpm.kinds.base import Source
 from skillpm.requirements.declared_dependencies import (
     MANIFEST_FILE,
     METADATA_KEY,
     read_declared_dependencies,
     read_dependencies,
-    version_range_of,
 )
-from skillpm.requirements.source import Source
+from skillpm.scope.runtime import Context
 from skillpm.skillmd.autofix import FixResult, fix
 from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.skill import read_skill
@@ -33,8 +34,6 @@ from skillpm.skillmd.validation import ValidationReport, validate_skill
 from skillpm.skillmd.yaml_conversion import convert_to_yaml
 
 # Installed skills are another author's: they are validated and repaired only if their path is given explicitly.
-SKIPPED_FOLDERS = frozenset([".git", "node_modules", ".skillpm", ".agent-skills"])
-MAX_DEPTH = 6
 
 
 class ValidatedSkill(Value):
@@ -81,11 +80,12 @@ def validate(
 
 
 def _check_siblings(skills: Sequence[ValidatedSkill], base: str) -> Iterator[ValidatedSkill]:
-    """Yield each skill with a warning for a dependency that the version of the skill beside it does not satisfy.
+    """Yield each skill with a warning for a dependency that the skill beside it does not satisfy, or seems to be meant.
 
-    Only a warning: an index may have other versions. If it has none, `index build` refuses the skill.
+    Only a warning: an index may have other versions, and other skills. If it has none, `index build` refuses the skill.
     """
     loaded = {skill.report.declared: read_skill(_text(skill)) for skill in skills if skill.report.loadable}
+    known = {*loaded, *bundled_names()}
     versions = {name: other.version for name, other in loaded.items() if other.version}
     for skill in skills:
         findings = []
@@ -94,7 +94,10 @@ def _check_siblings(skills: Sequence[ValidatedSkill], base: str) -> Iterator[Val
             metadata = loaded[skill.report.declared].metadata
             line = next((number for number, line in enumerate(skill.lines, 1) if METADATA_KEY in line), 1)
             for name, source in _find_dependencies(metadata, manifest).items():
-                version_range = version_range_of(source)
+                if name not in known and source.is_open and (similar := closest_matches(name, sorted(known))):
+                    message = f"requires `{name}`, which is not here; {did_you_mean(similar)}"
+                    findings.append(warning("unknown-dependency", message, line))
+                version_range = source.version_range
                 if name in versions and not filter_versions(version_range, [versions[name]]):
                     message = (
                         f"requires `{name}` {sanitize(version_range, 60)}, but the one here is "
@@ -128,22 +131,6 @@ def _no_skill_error(path: str, absolute_path: str) -> NotFoundError:
     if path.endswith(".md"):
         hint = "a skill is a folder with a SKILL.md: `skillpm migrate DIR` converts the flat files of a folder"
     return NotFoundError(f"{sanitize(path)} is a file other than SKILL.md", hint=hint)
-
-
-def find_skill_folders(path: str) -> Iterator[str]:
-    """Yield the folders of skills at or below a path, without descending into skills."""
-    if os.path.basename(path) in SKILL_FILES and os.path.isfile(path):
-        yield os.path.dirname(path)
-        return
-    todo = [(path, 0)]
-    while todo:
-        folder, depth = todo.pop()
-        if is_skill_folder(folder):
-            yield folder
-        elif depth < MAX_DEPTH and os.path.isdir(folder):
-            with translate_os_errors("look for skills", folder), os.scandir(folder) as entries:
-                below = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name not in SKIPPED_FOLDERS]
-            todo.extend((entry.path, depth + 1) for entry in sorted(below, key=lambda e: e.name, reverse=True))
 
 
 def _find_skill_file(folder: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Sequence
 
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
@@ -11,9 +12,9 @@ from skillpm.core.versions import parse_version
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.index_schema import version_problem
-from skillpm.installer.skill_file import find_skill_file, is_skill_folder, read_skill_file
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.validate import check_edit_target, find_skill_folders
+from skillpm.installer.disk.skill_file import find_skill_file, find_skill_folders, is_skill_folder, read_skill_file
+from skillpm.operations.validate import check_edit_target
+from skillpm.scope.runtime import Context
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.version_edit import PARTS, next_version, set_version
@@ -28,10 +29,13 @@ class VersionChange(Value):
     after: str
 
 
-def change_version(context: Context, skill: str, change: str, *, dry_run: bool = False) -> VersionChange:
-    """Set the version of a skill, given by name or path; `change` is a part to raise, or a version.
+def change_versions(
+    context: Context, skills: Sequence[str], change: str, *, dry_run: bool = False
+) -> list[VersionChange]:
+    """Set the version of skills, given by name, path or a folder of skills; `change` is a part to raise, or a version.
 
-    Raises `UsageError` for what is not a version, and `RefusedError` if SKILL.md cannot be edited.
+    Raises `UsageError` for what is not a version, and `RefusedError` if a SKILL.md cannot be edited. Nothing is written
+    then.
     """
     if change not in PARTS and version_problem(change.removeprefix("v")):
         raise UsageError(
@@ -39,7 +43,18 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
             hint=f"use {', '.join(PARTS)} or a version like 1.2.0",
         )
     base = context.settings.working_directory
-    folder = _find_folder(base, skill)
+    folders: dict[str, str] = {}  # with what the user calls each
+    for skill in skills:
+        found = _find_folders(base, skill)
+        folders |= {folder: skill if len(found) == 1 else os.path.relpath(folder, base) for folder in found}
+    changes = [_change_folder(context, folder, skill, change, dry_run=True) for folder, skill in folders.items()]
+    for folder, skill in () if dry_run else folders.items():
+        _change_folder(context, folder, skill, change, dry_run=False)
+    return changes
+
+
+def _change_folder(context: Context, folder: str, skill: str, change: str, *, dry_run: bool) -> VersionChange:
+    base = context.settings.working_directory
     path = os.path.join(folder, find_skill_file(folder))
     boundary = check_edit_target(path, base)
     label = os.path.relpath(path, base)
@@ -58,7 +73,7 @@ def change_version(context: Context, skill: str, change: str, *, dry_run: bool =
             hint=f"run `skillpm validate {shell_word(skill)}`",
         ) from error
     old, new = parse_version(before), parse_version(after)
-    if old is not None and new is not None and new < old:
+    if dry_run and old is not None and new is not None and new < old:
         context.reporter.warn(
             f"{sanitize(after, 60)} is lower than {sanitize(before, 60)}: if that is published, it stays the newest"
         )
@@ -79,13 +94,15 @@ def _no_version_error(label: str, version: str, skill: str) -> RefusedError:
     return RefusedError(f"{sanitize(label)}: {what}", hint=f"set one: skillpm version {shell_word(skill)} 0.1.0")
 
 
-def _find_folder(base: str, skill: str) -> str:
-    """Return the folder of a skill: at this path, or with this name below the working directory."""
+def _find_folders(base: str, skill: str) -> list[str]:
+    """Return the folders of the skills at or below this path, or of the one with this name."""
     path = os.path.normpath(os.path.join(base, skill))
     if os.path.isfile(path):
         path = os.path.dirname(path)
     if is_skill_folder(path):
-        return path
+        return [path]
+    if os.path.isdir(path) and (below := [*find_skill_folders(path)]):
+        return below
     folders = [folder for folder in find_skill_folders(base) if not _is_hidden(os.path.relpath(folder, base))]
     found = [folder for folder in folders if os.path.basename(folder) == skill]
     if len(found) > 1:
@@ -97,7 +114,7 @@ def _find_folder(base: str, skill: str) -> str:
             f"no skill `{sanitize(skill)}` here",
             hint=did_you_mean(closest_matches(skill, names)) or "pass the path of its folder",
         )
-    return found[0]
+    return found
 
 
 def _is_hidden(path: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from skillpm.core.values import Value
 from skillpm.formats.registry import RegistryEntry, write_registry
-from skillpm.installer.stat_cache import FileStat, StatCache
+from skillpm.installer.disk.stat_cache import FileStat, StatCache
 
 
 class RegistryProblem(Value):

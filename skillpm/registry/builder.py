@@ -8,9 +8,9 @@ from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import read_registry
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.stat_cache import FileStat, StatCache, to_file_stat
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, find_escaping_links
-from skillpm.installer.layout import Layout
-from skillpm.installer.stat_cache import FileStat, StatCache, to_file_stat
 from skillpm.registry.build_state import BuildResult, PriorState
 from skillpm.registry.entry_reader import add_installed_skill, add_skill_bytes, add_unmanaged_skill, matches_installed
 from skillpm.registry.metadata_overlay import add_legacy_metadata, digest_legacy_metadata

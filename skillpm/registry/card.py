@@ -4,8 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillpm.core.names import SKILL_FILES
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
+from skillpm.errors import DocumentError, NotFoundError
+from skillpm.files import translate_os_errors
 from skillpm.formats.registry import RegistryEntry
+from skillpm.installer.disk.skill_file import find_skill_file, read_regular_file
 
 
 class McpServer(Value):
@@ -29,6 +34,32 @@ class Card:
     def __init__(self, entry: RegistryEntry, directory: str) -> None:
         self.entry = entry
         self.directory = directory
+
+    @classmethod
+    def from_path(cls, path: "str | os.PathLike[str]") -> "Card":
+        """Read the card of the skill at a path: its folder, or its SKILL.md.
+
+        Raises `NotFoundError` if there is no skill, `FileError` if it cannot be read, and `DocumentError` if it is not
+        valid.
+        """
+        from skillpm.registry.entry import build_entry  # noqa: PLC0415  (loads a YAML library)
+        from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
+
+        folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        if os.path.basename(folder) in SKILL_FILES:
+            folder = os.path.dirname(folder)
+        directory, name = os.path.split(folder)
+        file_path = f"{name}/{find_skill_file(folder)}"
+        location = os.path.join(directory, file_path)
+        with translate_os_errors("read a skill", location):
+            if not os.path.exists(location):
+                raise NotFoundError("there is no SKILL.md", where=location)
+            data = read_regular_file(location)[0]
+        try:
+            return cls(build_entry(name, file_path, data, pin=None, digest=None), directory)
+        except NotLoadable as error:
+            message = f"`{sanitize(name)}` cannot be loaded: {error.finding.message}"
+            raise DocumentError(message, where=f"{location}:{error.finding.line}") from None
 
     def __repr__(self) -> str:
         return f"Card({self.name!r}, {self.location!r})"

@@ -8,24 +8,22 @@ skills are checked only before they are offered to an agent, see `Registry.check
 import functools
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillpm.core.text import sanitize
 from skillpm.errors import FileError
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
+from skillpm.installer.disk.layout import PROJECT_FOLDER, Layout
+from skillpm.installer.disk.stat_cache import FileStat, is_recent, read_file_stat
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, boundary_of, has_escaping_link
-from skillpm.installer.layout import PROJECT_FOLDER, Layout
-from skillpm.installer.stat_cache import FileStat
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.refresh import Refresher
 from skillpm.registry.snapshot import (
     RegistrySnapshot,
     is_current,
-    is_recent,
     read_directory_stats,
-    read_file_stat,
     read_snapshot,
 )
 from skillpm.settings import current_settings
@@ -39,8 +37,8 @@ MAX_CACHED_SKILLS = 256
 class Registry:
     """The skills of a directory, by name.
 
-    `Registry.load(directory)` reads a skills directory. `Registry(cards)` holds skills that were found by other means;
-    of cards with the same name the first wins.
+    `Registry.load(directory)` reads a skills directory, or several. `Registry(cards)` holds skills that were found by
+    other means (`Card.from_path`); of cards with the same name the first wins.
 
     A registry always shows the current state: each access checks whether the directory has changed. It supports `len`,
     `in` (by either name of a skill) and iteration over cards. Threads may share it: a new state is built completely
@@ -61,10 +59,16 @@ class Registry:
         self._lock = threading.RLock()
 
     @classmethod
-    def load(cls, directory: "str | os.PathLike[str] | None" = None, *, boundary: str | None = None) -> "Registry":
+    def load(
+        cls,
+        directory: "str | os.PathLike[str] | None" = None,
+        *others: "str | os.PathLike[str]",
+        boundary: str | None = None,
+    ) -> "Registry":
         """Read a skills directory; without one, the user's own (`~/.agent-skills`).
 
-        Any folder of skills will do, with or without a `skills.json`. A missing directory is an empty registry.
+        Any folder of skills will do, with or without a `skills.json`. A missing directory is an empty registry. Of
+        several directories, each stays current; the first that has a name wins.
 
         `boundary` is the folder that links in the directory must not leave unless the project's manifest declares them.
         By default it is the project's repository for a project's `.agent-skills`, and there is none for other
@@ -72,6 +76,8 @@ class Registry:
 
         Raises `FileError` if the directory cannot be read.
         """
+        if others:
+            return LayeredRegistry([cls.load(each, boundary=boundary) for each in (directory, *others)])
         settings = current_settings()
         user_directory = settings.skills_home
         path = os.path.abspath(user_directory if directory is None else os.path.expanduser(os.fspath(directory)))
@@ -191,3 +197,72 @@ class Registry:
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.get(name) is not None
+
+
+class LayeredRegistry(Registry):
+    """The skills of several directories, each as its own registry currently sees them; the first one wins."""
+
+    def __init__(self, layers: Sequence[Registry]) -> None:
+        super().__init__()
+        self._layers = tuple(layers)
+        self._layer_snapshots: tuple[RegistrySnapshot, ...] = ()
+
+    @property
+    def snapshot(self) -> RegistrySnapshot:
+        """The current state of all layers as one immutable value."""
+        parts = tuple(layer.snapshot for layer in self._layers)
+        snapshot = self._snapshot
+        if parts != self._layer_snapshots:
+            cards: dict[str, Card] = {}
+            disabled: dict[str, str] = {}
+            for part in reversed(parts):
+                # What a project disables is disabled in the layers below it, too (ADR 16).
+                cards = {name: card for name, card in cards.items() if name not in part.disabled} | {**part.cards}
+                disabled |= part.disabled
+            snapshot = RegistrySnapshot(
+                cards={name: cards[name] for name in sorted(cards)},
+                disabled=disabled,
+                problems=tuple(
+                    problem if layer is self._layers[0] else problem.replace(path=f"{layer.directory}/{problem.path}")
+                    for layer, part in zip(self._layers, parts, strict=True)
+                    for problem in part.problems
+                ),
+            )
+            with self._lock:
+                self._layer_snapshots, self._snapshot = parts, snapshot
+        return snapshot
+
+    def read(self, card: Card) -> "Skill":
+        """Open a skill through the registry of its directory; see `Registry.read`."""
+        return self._find_layer(card).read(card)
+
+    def locate(self, card: Card) -> Card:
+        """Locate a skill through the registry of its directory; see `Registry.locate`."""
+        return self._find_layer(card).locate(card)
+
+    def check(self, cards: Iterable[Card]) -> bool:
+        """Check the skills of each directory through its registry; see `Registry.check`."""
+        cards_by_directory: dict[str, list[Card]] = {}
+        for card in cards:
+            cards_by_directory.setdefault(card.directory, []).append(card)
+        changes = [
+            layer.check(cards_by_directory.get(layer.directory, ())) for layer in self._layers
+        ]  # a list: `any` must not skip the rest
+        return any(changes)
+
+    def _find_layer(self, card: Card) -> Registry:
+        """Return the registry of a skill, which may be in its directory's staging."""
+        directory = card.directory
+        return next(
+            layer for layer in self._layers if directory in {layer.directory, Layout(directory=layer.directory).staging}
+        )
+
+    @property
+    def is_there(self) -> bool:
+        """Whether any of the directories exists."""
+        return any(layer.is_there for layer in self._layers)
+
+    def refresh(self) -> None:
+        """Read all directories again."""
+        for layer in self._layers:
+            layer.refresh()

@@ -2,8 +2,8 @@
 
 from skillpm.core.digest import Digest
 from skillpm.core.text import sanitize
-from skillpm.formats.pin import Pin, describe_pin
 from skillpm.formats.registry import RegistryEntry, normalize_entry
+from skillpm.kinds.base import Pin
 from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY, select_checkable_needs
 from skillpm.skillmd.skill import Skill, read_skill
 
@@ -40,7 +40,7 @@ def build_entry(
             },
             metadata=dict(skill.metadata),
             digest=digest or "",
-            source="" if pin is None else describe_pin(pin),
+            source="" if pin is None else pin.describe(),
             tokens=skill.tokens,
         )
     )

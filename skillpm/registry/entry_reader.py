@@ -2,15 +2,13 @@
 
 import os
 
-from skillpm.core.conflict_markers import conflict_warning
-from skillpm.formats.pin import describe_pin
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.formats.registry import RegistryEntry
-from skillpm.installer.disk_state import find_changes, walk_files
+from skillpm.installer.disk.disk_state import find_changes, walk_files
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import find_skill_file, read_skill_file
+from skillpm.installer.disk.stat_cache import to_file_stat
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import find_skill_file, read_skill_file
-from skillpm.installer.stat_cache import to_file_stat
 from skillpm.registry.build_state import BuildResult, PriorState, RegistryProblem
 from skillpm.registry.unmanaged_skills import ReadSkillFile
 
@@ -40,9 +38,12 @@ def add_installed_skill(
             edited = any(find_changes(folder, name, installed.files, prior.stat_cache))
             path, data = f"{name}/{find_skill_file(folder)}", read_skill_file(folder)
             add_skill_bytes(result, path, data, installed, is_edited=edited)
-            if edited and (warning := conflict_warning(data)):  # as installed, it is the author's text
-                result.warnings.append(RegistryProblem(path=path, message=warning))
-                return
+            if edited:  # as installed, it is the author's text
+                from skillpm.core.conflict_markers import conflict_warning  # noqa: PLC0415  (few skills are edited)
+
+                if warning := conflict_warning(data):
+                    result.warnings.append(RegistryProblem(path=path, message=warning))
+                    return
         result.file_stats[name] = {path: to_file_stat(state) for path, state in states.items()}
     except OSError as error:
         file = find_skill_file(folder)
@@ -55,7 +56,7 @@ def matches_installed(entry: RegistryEntry, installed: InstalledSkill) -> bool:
     """Return whether an entry was built for the version of the skill that the receipt records."""
     return (
         entry.get("digest", "") == (installed.digest or "")
-        and entry.get("source") == describe_pin(installed.pin)
+        and entry.get("source") == installed.pin.describe()
         and (not installed.version or entry.get("version") == installed.version)
     )
 

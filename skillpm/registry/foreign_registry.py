@@ -5,7 +5,7 @@ from typing import Any
 from skillpm.core.json_text.bounded import load_json
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line
-from skillpm.formats.legacy.registry import is_generated, is_user_only
+from skillpm.formats.legacy_registry import is_generated, is_user_only
 from skillpm.formats.registry import MERGE_CONFLICT_MESSAGE, RegistryEntry, has_conflict_markers, normalize_entry
 
 INVALID_JSON = "invalid JSON"

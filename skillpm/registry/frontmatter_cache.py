@@ -9,8 +9,8 @@ import os
 import time
 from typing import NamedTuple
 
-from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import FileStat, to_file_stat
+from skillpm.installer.disk.skill_file import read_regular_file
+from skillpm.installer.disk.stat_cache import FileStat, to_file_stat
 from skillpm.skillmd.findings import not_loadable
 from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
 from skillpm.skillmd.head import HEAD_SIZE, SkillHead, extract_frontmatter, read_head

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.core.system_requirements import SystemRequirements
-from skillpm.formats.legacy.metadata import LegacyMetadata, merge_requirements, subtract_requirements
+from skillpm.formats.legacy_metadata import LegacyMetadata, merge_requirements, subtract_requirements
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 

@@ -1,4 +1,4 @@
-"""Detect skills that were edited since the registry was built, and show what their files say now (ADR 30).
+"""Detect skills that were edited since the registry was built, and show what their files say now (ADR 25).
 
 Reading a registry opens no skill files, so that ten thousand skills cost one file. But an edit must not be ignored
 until the next `sync`: a skill that has become user-only, or is full of merge conflict markers, must not be offered to a
@@ -12,13 +12,13 @@ from functools import cached_property
 
 from skillpm.core.conflict_markers import conflict_warning
 from skillpm.core.names import SKILL_FILES, SkillName
-from skillpm.formats.legacy.metadata import LegacyMetadata
+from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.registry import RegistryEntry, normalize_entry
 from skillpm.installer.consistent_view import ReadView, open_view, read_until_consistent
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import read_regular_file
+from skillpm.installer.disk.stat_cache import FileStat, StatCache, is_recent, read_file_stat, read_stat_cache
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import read_regular_file
-from skillpm.installer.stat_cache import FileStat, StatCache, read_stat_cache
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.card import Card
 from skillpm.registry.metadata_overlay import (
@@ -27,7 +27,7 @@ from skillpm.registry.metadata_overlay import (
     apply_legacy_metadata,
     find_legacy_metadata,
 )
-from skillpm.registry.snapshot import RegistrySnapshot, is_recent, read_file_stat
+from skillpm.registry.snapshot import RegistrySnapshot
 
 # If less than one skill in this many is checked, reading their files is faster than loading the stat cache.
 STAT_CACHE_THRESHOLD = 20

@@ -7,8 +7,8 @@ from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FileError
 from skillpm.files import OS_ERROR_REASONS
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import read_regular_file
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill

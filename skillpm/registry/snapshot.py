@@ -6,7 +6,6 @@ one more each, since their SKILL.md can appear or change without the directory c
 """
 
 import os
-import time
 from collections.abc import Mapping
 
 from skillpm.core.names import SKILL_FILE
@@ -15,17 +14,14 @@ from skillpm.errors import DocumentError
 from skillpm.files import is_below
 from skillpm.formats.registry import RegistryEntry, read_registry
 from skillpm.installer.consistent_view import ReadView
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.skill_file import find_skill_file
+from skillpm.installer.disk.stat_cache import FileStat, is_recent, read_file_stat
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, find_escaping_links, list_linked_folders
-from skillpm.installer.layout import Layout
-from skillpm.installer.skill_file import find_skill_file
-from skillpm.installer.stat_cache import FileStat, to_file_stat
 from skillpm.registry.build_state import RegistryProblem
 from skillpm.registry.builder import list_folders
 from skillpm.registry.card import Card
 from skillpm.registry.unmanaged_skills import read_unmanaged_skills
-
-# Nanoseconds; longer than the tick of any file system clock (20 ms).
-RECENT_NS = 50_000_000
 
 
 class RegistrySnapshot(Value):
@@ -62,22 +58,9 @@ def _skill_file_path(directory: str, name: str) -> str:
     return f"{folder}/{find_skill_file(folder)}"
 
 
-def is_recent(file_stat: FileStat) -> bool:
-    """Return whether a file changed so recently that another change could leave the same stat."""
-    return bool(file_stat) and int(file_stat.split()[2]) > time.time_ns() - RECENT_NS
-
-
 def read_directory_stats(directory: str) -> tuple[FileStat, ...]:
     """Return the stats of the directory and its registry: at least one differs after every change."""
     return tuple(read_file_stat(path) for path in (directory, os.path.join(directory, "skills.json")))
-
-
-def read_file_stat(path: str) -> FileStat:
-    """Return the stat of a file; empty if it cannot be read."""
-    try:
-        return to_file_stat(os.stat(path))
-    except OSError:
-        return ""
 
 
 def read_snapshot(layout: Layout, read_view: ReadView, file_stats: tuple[FileStat, ...]) -> RegistrySnapshot:

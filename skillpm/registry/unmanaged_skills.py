@@ -7,11 +7,10 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from skillpm.core.conflict_markers import conflict_warning
 from skillpm.core.names import SKILL_FILE, SkillName
 from skillpm.formats.registry import RegistryEntry
-from skillpm.installer.skill_file import find_skill_file, read_regular_file
-from skillpm.installer.stat_cache import FileStat, StatCache, to_file_stat
+from skillpm.installer.disk.skill_file import find_skill_file, read_regular_file
+from skillpm.installer.disk.stat_cache import FileStat, StatCache, to_file_stat
 
 PARALLEL_THRESHOLD = 2_000  # a new process takes as long as some hundred files
 MAX_PROCESSES = 4
@@ -91,6 +90,7 @@ def _read_skill_files(folders: Sequence[tuple[str, str]]) -> dict[str, ReadSkill
     if not folders:
         return {}
     # Imported here because it loads a YAML library, which an unchanged registry does not need.
+    from skillpm.core.conflict_markers import conflict_warning  # noqa: PLC0415  (few projects have such skills)
     from skillpm.registry.entry import build_entry  # noqa: PLC0415
     from skillpm.skillmd.findings import NotLoadable  # noqa: PLC0415
 

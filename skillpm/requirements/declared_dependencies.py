@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.limits import MAX_DEPENDENCIES, MAX_MANIFEST_SIZE
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
@@ -17,17 +17,9 @@ from skillpm.core.versions import ANY, RANGE_HINT, is_range, parse_range
 from skillpm.errors import DocumentError, RefusedError
 from skillpm.formats.lockfile import read_locked_requirement
 from skillpm.formats.manifest import document_kind, read_manifest
-from skillpm.formats.oci.reference import is_loopback
+from skillpm.kinds.base import Source
+from skillpm.kinds.git import GitSource
 from skillpm.requirements.manifest_requirements import read_requirement
-from skillpm.requirements.source import (
-    GitSource,
-    IndexSource,
-    OciSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
 
 METADATA_KEY = "skill-dependencies"
 # Other names that authors use for dependencies; at the top level, also the one above. They are not read: in published
@@ -126,7 +118,7 @@ def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[Skill
                 where=error.where,
                 hint="report it to its author",
             ) from error
-        if location := _private_location(source):
+        if location := source.private_location():
             raise RefusedError(
                 f"{owner} requires `{name}` from {sanitize(location)}, a source that only your skills.json may name",
                 where=f"{owner}: dependencies.{key}",
@@ -140,77 +132,3 @@ def read_dependencies(dependencies: Mapping[str, Any], owner: str) -> dict[Skill
             )
         sources[name] = source
     return sources
-
-
-def has_open_version(source: Source) -> bool:
-    """Return whether a source allows several versions."""
-    if isinstance(source, OciSource):
-        return source.kind in {"", "version"}
-    return isinstance(source, IndexSource) or (isinstance(source, GitSource) and source.kind == "version")
-
-
-def version_range_of(source: Source) -> str:
-    """Return the version range of a source; `*` if it has none."""
-    if isinstance(source, IndexSource):
-        return source.version
-    return source.ref if isinstance(source, GitSource | OciSource) and source.kind == "version" else "*"
-
-
-def without_range(source: Source) -> Source:
-    """Return a source without its version range: equal results are queried once."""
-    if isinstance(source, IndexSource):
-        return source.replace(version="*")
-    if isinstance(source, OciSource) and source.kind == "version":
-        return source.replace(kind="", ref="")
-    return source.replace(ref="*") if isinstance(source, GitSource) and source.kind == "version" else source
-
-
-def is_same_folder(one: Source | None, other: Source | None) -> bool:
-    """Return whether two sources are the same folder of a repository, whatever the version.
-
-    If only one of them has a path, that is where the other is assumed to find the skill by its name.
-    """
-    return (
-        isinstance(one, GitSource)
-        and isinstance(other, GitSource)
-        and one.url == other.url
-        and (one.path == other.path or not (one.path and other.path))
-        and (one.skill == other.skill or not (one.skill and other.skill))
-        and (one.files == other.files or not (one.files and other.files))
-    )
-
-
-def covers(one: Source | None, other: Source | None) -> bool:
-    """Return whether a fixed source specifies everything that another one does, for the same folder and ref.
-
-    It may specify more: a path where the other finds the skill by its name.
-    """
-    return (
-        isinstance(one, GitSource)
-        and isinstance(other, GitSource)
-        and (one.kind, one.ref) == (other.kind, other.ref)
-        and is_same_folder(one, other)
-        and (one.path == other.path or not other.path)
-        and (one.skill == other.skill or not other.skill or one.path != "")
-        and (one.files == other.files or not other.files)
-    )
-
-
-def _private_location(source: Source) -> str:
-    match source:
-        case PathSource():
-            return source.path
-        case PackageSource():
-            return f"{source.kind}:{source.package}"
-        case OciSource():
-            return f"oci://{source.repository}" if is_loopback(source.repository) else ""
-        case GitSource() | UrlSource():
-            return "" if source.url.startswith("https://") or _is_ssh(source.url) else source.url
-        case IndexSource():
-            return "" if not source.index_url or source.index_url.startswith("https://") else source.index_url
-        case _:
-            return ""
-
-
-def _is_ssh(url: str) -> bool:
-    return url.startswith("ssh://") or ("://" not in url and "@" in url.partition(":")[0])

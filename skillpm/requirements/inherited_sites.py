@@ -9,14 +9,7 @@ from collections.abc import Collection, Iterable
 
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.pin import IndexPin
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import IndexSource, Source
-
-
-def inherit_site(source: Source, site: str) -> Source:
-    """Return a dependency of a skill of a site: looked up there, unless it names a source itself."""
-    return source.replace(site=site) if isinstance(source, IndexSource) and not source.index else source
 
 
 def find_locked_sites(lockfile: Lockfile) -> set[tuple[SkillName, str]]:
@@ -25,7 +18,7 @@ def find_locked_sites(lockfile: Lockfile) -> set[tuple[SkillName, str]]:
         (name, source.index_url)
         for name, values in lockfile.requirements_by_name().items()
         for value in values
-        if isinstance(source := parse_locked_requirement(name, value), IndexSource)
+        if (source := parse_locked_requirement(name, value)).index_url
     }
     roots = {*lockfile.requirements, *(name for each in lockfile.members.values() for name in each)}
     return find_inherited_sites(lockfile, named, roots)
@@ -44,13 +37,11 @@ def find_inherited_sites(
     while pending:
         parent, url = pending.pop()
         skill = lockfile.skills.get(parent)
-        if skill is None or not isinstance(skill.pin, IndexPin) or skill.pin.index != url:
+        if skill is None or skill.pin.index_url != url:
             continue
         for key, value in skill.dependencies.items():
             name = SkillName(key)
-            source = parse_locked_requirement(name, value)
-            is_plain = isinstance(source, IndexSource) and not source.index
-            if is_plain and name not in roots and (name, url) not in inherited:
+            if parse_locked_requirement(name, value).is_open and name not in roots and (name, url) not in inherited:
                 inherited.add((name, url))
                 pending.append((name, url))
     return inherited

@@ -4,25 +4,16 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 from skillpm.errors import DocumentError, UsageError
-from skillpm.formats.index_sources import is_local
 from skillpm.formats.manifest import Manifest
-from skillpm.requirements.source import (
-    BundledSource,
-    IndexSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-    read_range,
-    read_table,
-    requirement_value,
-)
+from skillpm.kinds import read_source
+from skillpm.kinds.base import Source, read_range
+from skillpm.kinds.index import IndexSource
 from skillpm.requirements.specifier import parse_specifier
 
 # Meant as a range, valid or not, so that the error explains ranges: npm separates parts by spaces and `||`.
@@ -40,11 +31,10 @@ def read_requirements(manifest: Manifest, member: str = "") -> dict[SkillName, S
 
 def rebase_source(source: Source, member: str) -> Source:
     """Return the source that a manifest in the folder `member` means, with its path relative to the root."""
-    path = source.path if isinstance(source, PathSource) else source.url if isinstance(source, UrlSource) else ""
-    if not member or not path or not is_local(path) or path.startswith(("/", "~/")):
+    path = source.local_path
+    if not member or not path or path.startswith(("/", "~/")):
         return source
-    path = posixpath.normpath(posixpath.join(member, path))
-    return source.replace(path=path) if isinstance(source, PathSource) else source.replace(url=path)
+    return source.with_local_path(posixpath.normpath(posixpath.join(member, path)))
 
 
 def read_overrides(manifest: Manifest) -> dict[SkillName, Source]:
@@ -59,7 +49,7 @@ def _read_sources(values: Mapping[SkillName, Any], file: str, key: str) -> dict[
 def read_requirement(name: SkillName, node: JsonNode) -> Source:
     """Parse one requirement: a version range, a SPEC, or an object."""
     if not isinstance(node.value, str):
-        return read_table(name, node)
+        return read_source(name, node)
     if is_range(node.value) or RANGE_LIKE.fullmatch(node.value):
         return IndexSource(name=name, version=read_range(node))
     try:
@@ -67,19 +57,15 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
     except UsageError as error:
         raise DocumentError(error.message, where=node.where, hint=error.hint) from error
     source = specifier.source
-    if isinstance(source, BundledSource) or (isinstance(source, IndexSource) and source.index_url):
-        if source.name == name:
+    if required := source.required_name:
+        if required == name:
             return source
         # A lockfile records a bundled skill as `{"bundled": true}`, without the name.
-        kind = "a bundled skill" if isinstance(source, BundledSource) else "a skill of an index"
+        kind = "a skill of an index" if source.index_url else "a bundled skill"
         raise DocumentError(
-            f"{kind} cannot be renamed: `{source.name}`", where=node.where, hint=f"use the key `{source.name}`"
+            f"{kind} cannot be renamed: `{required}`", where=node.where, hint=f"use the key `{required}`"
         )
-    if (
-        isinstance(source, IndexSource)
-        or specifier.page_path
-        or (isinstance(source, PackageSource) and not source.package)
-    ):
+    if specifier.page_path or not source.is_specific:
         raise DocumentError(
             f"expected a version range or a source, got `{sanitize(node.value, 80)}`",
             where=node.where,
@@ -90,7 +76,7 @@ def read_requirement(name: SkillName, node: JsonNode) -> Source:
 
 def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, Any]:
     """Return requirements as a lockfile records them."""
-    return {name: requirement_value(source) for name, source in sources.items()}
+    return {name: source.to_json() for name, source in sources.items()}
 
 
 def parse_locked_requirement(name: SkillName, value: Any, file: str = "skills.lock") -> Source:

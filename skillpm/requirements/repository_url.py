@@ -1,30 +1,24 @@
-"""Repositories in a SPEC: a URL, `owner/repo` or a page of a forge, with an optional ref, skill and path.
+"""Repositories in a SPEC: a URL or `owner/repo`, with an optional ref, skill and path.
 
 All functions raise `UsageError`, with examples as the hint.
 """
 
 import re
 
-from skillpm.core.git_syntax import is_commit, is_ref, normalize_git_url
+from skillpm.core.git_syntax import normalize_git_url
 from skillpm.core.names import SKILL_FILES, path_problem
 from skillpm.core.patterns import lazy_pattern
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
-from skillpm.requirements.source import GitSource, RefKind
-from skillpm.requirements.specifier_hints import EXAMPLES
+from skillpm.kinds.base import EXAMPLES
+from skillpm.kinds.git import GitSource
 
-DEFAULT_REF = "HEAD"  # the default branch, which is what a source without a ref means
+# `host:owner/x.git/folder`; a folder that ends in `.git` may be a repository below another one.
+FOLDER_AFTER_GIT = lazy_pattern(r"(?!file:)(.+?[^/]\.git)/([^/].*)(?<!\.git)(?<!\.git/)")
+# The end of a tag such as `pdf@1.2.0`, which no skill is named.
+VERSION_AFTER_AT = lazy_pattern(r"v?[0-9]+\.[0-9].*", re.ASCII)
 SHORTHAND = lazy_pattern(r"([A-Za-z0-9][\w.-]*)/([\w.-]+)((?:/[^#@]+)?)", re.ASCII)
-
-
-def with_ref(source: GitSource, ref: str, spec: str) -> GitSource:
-    """Return a source at a ref of unknown kind: a commit if it looks like one, else a tag or a branch."""
-    if ref in {"", DEFAULT_REF}:
-        return source
-    kind: RefKind = "rev" if is_commit(ref) else "any"
-    if kind == "any" and not is_ref(ref):
-        raise UsageError(f"`{sanitize(spec)}`: invalid ref `{sanitize(ref)}`")
-    return source.replace(kind=kind, ref=ref)
 
 
 def parse_repository(spec: str, address: str) -> GitSource:
@@ -33,7 +27,10 @@ def parse_repository(spec: str, address: str) -> GitSource:
 
 
 def _make_source(spec: str, url: str, ref: str, skill: str, path: str) -> GitSource:
-    return with_ref(GitSource(url=normalize_git_url(url), path=_normalize_folder(path, spec), skill=skill), ref, spec)
+    if not path and (folder := FOLDER_AFTER_GIT.fullmatch(url)):
+        url, path = folder[1], folder[2]
+    source = GitSource(url=normalize_git_url(url), path=_normalize_folder(path, spec), skill=skill)
+    return source.with_ref(ref, spec)
 
 
 def parse_forge_shorthand(spec: str, host: str, rest: str) -> GitSource:
@@ -55,41 +52,9 @@ def parse_pip_url(spec: str) -> GitSource:
     if "@" in url[url.find("/", url.find("://") + 3) :]:
         url, _, ref = url.rpartition("@")
     if fragment and not path:
-        ref, _, skill = fragment.partition("@")
+        ref, skill = _split_ref(fragment)
         return _make_source(spec, url, ref, skill, "")
     return _make_source(spec, url, ref, "", path)
-
-
-def parse_browser_url(spec: str, host: str, path: str) -> tuple[GitSource, str]:
-    """Parse `https://github.com/o/r`, `…/tree/REF/PATH`, `…/blob/REF/PATH/SKILL.md`, `https://gitlab.com/g/r/-/tree/…`.
-
-    Return the repository and the `REF/PATH` of the page. Both may contain slashes, so only the server's list of refs
-    shows where one ends.
-    """
-    path = _percent_decode(path.partition("?")[0]).rstrip("/")
-    where, separator, page = path.partition("/-/") if "/-/" in path else _split_page(host, path)
-    kind, _, browser = page.partition("/")
-    if "/" not in where:
-        raise UsageError(f"`{sanitize(spec)}` names no repository", hint=EXAMPLES)
-    if separator and kind in {"tree", "blob", "raw", "src"} and browser:
-        browser = browser.removeprefix("branch/") if kind == "src" else browser.removeprefix("refs/heads/")
-        folder = _strip_skill_file(browser) if kind in {"blob", "raw"} else browser
-        if problem := path_problem(folder):
-            raise UsageError(f"`{sanitize(spec)}`: the path {problem}")
-        return GitSource(url=normalize_git_url(f"https://{host}/{where}")), folder
-    if separator:
-        raise UsageError(
-            f"`{sanitize(spec)}` is a page of a forge that shows no folder",
-            hint=f"use the URL of the folder, or https://{host}/{where}",
-        )
-    return parse_repository(spec, f"https://{host}/{where}"), ""
-
-
-def _split_page(host: str, path: str) -> tuple[str, str, str]:
-    parts = path.split("/")
-    if host == "gitlab.com" and not {"tree", "blob"} & {*parts}:
-        return path, "", ""  # groups within groups: only `/-/` ends a repository's address there
-    return "/".join(parts[:2]), "/" if len(parts) > 2 else "", "/".join(parts[2:])  # noqa: PLR2004  (owner/repo)
 
 
 def _split_fragment(spec: str) -> tuple[str, str, str, str]:
@@ -99,7 +64,7 @@ def _split_fragment(spec: str) -> tuple[str, str, str, str]:
     if "&path:" in fragment or fragment.startswith("path:"):
         fragment, _, path = fragment.rpartition("path:")
         fragment = fragment.removesuffix("&")
-    ref, _, skill = fragment.partition("@")
+    ref, skill = _split_ref(fragment)
     tail = head.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
     if not hashed and "@" in tail:
         head, _, skill = head.rpartition("@")
@@ -108,8 +73,23 @@ def _split_fragment(spec: str) -> tuple[str, str, str, str]:
     return head, ref, skill, path
 
 
+def _split_ref(fragment: str) -> tuple[str, str]:
+    ref, at, skill = fragment.rpartition("@")
+    return (ref, skill) if at and not (ref and VERSION_AFTER_AT.fullmatch(skill)) else (fragment, "")
+
+
+def subgroup_hint(source: GitSource) -> str:
+    """Return the SPEC that `gitlab:group/sub/repo` may have meant; empty for other sources."""
+    if not source.url.startswith("https://gitlab.com/") or not source.path or source.kind:
+        return ""
+    repository, _, folder = source.path.partition("/")
+    skill = f"@{source.skill}" if source.skill else ""
+    spec = shell_word(f"{source.url}/{repository}{skill}") + (f" --path {shell_word(folder)}" if folder else "")
+    return f"if `{sanitize(source.url.rpartition('/')[2])}` is a group: skillpm install {spec}"
+
+
 def _normalize_folder(path: str, spec: str) -> str:
-    folder = _strip_skill_file(_percent_decode(path).strip("/"))
+    folder = strip_skill_file(percent_decode(path).strip("/"))
     if folder in {"", "."}:
         return ""
     if folder in SKILL_FILES:
@@ -119,14 +99,16 @@ def _normalize_folder(path: str, spec: str) -> str:
     return folder
 
 
-def _strip_skill_file(path: str) -> str:
+def strip_skill_file(path: str) -> str:
     """Return the parent folder of a path to a SKILL.md; return any other path unchanged."""
     folder, _, file = path.rpartition("/")
     return folder if folder and file in SKILL_FILES else path
 
 
-def _percent_decode(text: str) -> str:
+def percent_decode(text: str) -> str:
     """Undo the percent-encoding that browsers apply to paths."""
-    from urllib.parse import unquote  # noqa: PLC0415  (2 ms, needed for pasted URLs only)
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote  # noqa: PLC0415  (2 ms that few paths cost)
 
     return unquote(text)

@@ -10,7 +10,6 @@ from skillpm.core.shell import shell_word, shell_words
 from skillpm.core.text import sanitize
 from skillpm.core.versions import is_range
 
-EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 SKILL_WITH_SUFFIX = lazy_pattern(r"([^@\s]+/[^@\s]+)@([a-z0-9-]+)(?:@(.+)|([<>=!~^].*))", re.ASCII)
 # After a second `@`: more likely a branch or a tag than another skill.
 REF_LIKE = lazy_pattern(r"main|master|trunk|head|dev|develop|next|stable|latest|release|v?[0-9].*", re.ASCII)
@@ -19,6 +18,11 @@ REPOSITORY_WITH_SUFFIX = lazy_pattern(rf"({SHORTHAND}(?:/[^@#:\s]+)?)@(\S+)", re
 REPOSITORY_WITH_COLON = lazy_pattern(rf"({SHORTHAND}):/?([^@#:\s]+)", re.ASCII)
 TWO_HASHES = lazy_pattern(rf"({SHORTHAND})#([^#@\s]+)#([a-z0-9-]+)", re.ASCII)
 GIST = lazy_pattern(r"(?:https?://)?(gist\.github\.com/[\w-]+/[0-9a-f]+)/?", re.ASCII)
+# Catalogs of skills that others serve.
+SKILLS_SH = lazy_pattern(r"(?:https?://)?(?:www\.)?skills\.sh/([\w-]+/[\w.-]+)(?:/([\w.-]+))?/?(?:[?#].*)?", re.ASCII)
+CLAWHUB = lazy_pattern(
+    r"(?:https?://)?(?:www\.)?clawhub\.(?:ai|com)/(?!api/)(?:[\w-]+/){1,2}([a-z0-9-]+)/?(?:[?#].*)?", re.ASCII
+)
 # The commands that users paste together with their SPEC.
 COMMANDS = (("skillpm", "install"), ("skillpm", "add"), ("npx", "skills", "add"), ("skills", "add"))
 NON_REPOSITORY_PREFIXES = (".", "/", "~", "link:", "bundled:", "git+")
@@ -55,7 +59,7 @@ def _registry_hint(spec: str) -> str:
 
 
 def _name_hint(spec: str) -> str:
-    """Return the hint for several names, upper case, or `@latest`."""
+    """Return the hint for several names, upper case, `_`, or `@latest`."""
     names = [part.strip() for part in spec.split(",")]
     if len(names) > 1 and all(map(is_skill_name, names)):
         return f"separate several skills with spaces: skillpm install {shell_words(names)}"
@@ -64,6 +68,8 @@ def _name_hint(spec: str) -> str:
     if spec.isascii() and is_skill_name(spec.lower().removeprefix("@")):
         lower = spec.lower().removeprefix("@")
         return f"names are lower case, without `@`: {lower}" if lower != spec else ""
+    if spec.isascii() and is_skill_name(dashed := spec.lower().replace("_", "-")):
+        return f"names have hyphens instead of `_`: {dashed}"
     name, _, suffix = spec.partition("@")
     if is_skill_name(name) and suffix.lower() in {"latest", "newest"}:
         return f"the newest version is the default: {name}"
@@ -100,6 +106,11 @@ def _repository_hint(spec: str) -> str:
     """Return the hint for another spelling of a repository or a package."""
     if gist := GIST.fullmatch(spec):
         return f"a gist is a git repository: https://{gist[1]}.git"
+    if page := SKILLS_SH.fullmatch(spec):
+        skill = f"@{page[2]}" if page[2] and is_skill_name(page[2]) else ""
+        return f"skills.sh lists repositories on GitHub: {page[1]}{skill}"
+    if page := CLAWHUB.fullmatch(spec):
+        return f"ClawHub serves a skill as an archive: 'https://clawhub.ai/api/v1/download?slug={page[1]}'"
     if re.match(r"(?:https?://)?www\.git(?:hub|lab)\.com/", spec):
         return f"without `www.`: {sanitize(spec.replace('www.', '', 1))}"
     if re.fullmatch(rf"@{SHORTHAND}(?:@\S+)?", spec, re.ASCII):

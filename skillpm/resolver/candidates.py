@@ -8,10 +8,11 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.requirements.declared_dependencies import has_open_version, read_dependencies
-from skillpm.requirements.inherited_sites import inherit_site
+from skillpm.kinds.base import Pin, Source
+from skillpm.kinds.index import IndexSource
+from skillpm.requirements.declared_dependencies import read_dependencies
 from skillpm.requirements.manifest_requirements import requirement_values
-from skillpm.requirements.source import BundledSource, IndexSource, Source
+from skillpm.requirements.siblings import is_sibling
 from skillpm.resolver.dependency_limits import DependencyLimits
 from skillpm.resolver.provider import AvailableVersion, PinnedSkill, Provider
 from skillpm.resolver.search_space import Candidate, LockedCandidates, Requirement, apply_override, is_more_specific
@@ -78,9 +79,7 @@ class CandidateSet:
         self._locked_candidates = LockedCandidates(locked, request.upgrade, request.frozen, self._index_urls)
         self._dependency_limits = DependencyLimits([*{name for _, name, _ in request.roots}, *request.overrides])
         self._fixed_overrides: dict[str, Source] = {
-            name: source
-            for name, source in request.overrides.items()
-            if not isinstance(source, IndexSource) or source.index
+            name: source for name, source in request.overrides.items() if not source.is_open
         }
         # The skills that inherit no site: the manifest decides where they come from.
         self._placed_names = {name for _, name, _ in request.roots} | self._fixed_overrides.keys()
@@ -173,8 +172,8 @@ class CandidateSet:
         self._candidates.update({key: [] for key in wanted if key not in self._candidates and key not in new})
         while new:  # a call takes one source for each name, so two sources for one name are two calls
             batch = {name: (name, origin) for name, origin in new}
-            ranges = {name: origin for name, origin in batch.values() if has_open_version(origin)}
-            fixed = {name: origin for name, origin in batch.values() if not has_open_version(origin)}
+            ranges = {name: origin for name, origin in batch.values() if origin.has_open_version}
+            fixed = {name: origin for name, origin in batch.values() if not origin.has_open_version}
             versions = self.provider.versions(ranges, dated=bool(self.request.cutoff.moment)) if ranges else {}
             for name, origin in ranges.items():
                 self._candidates[name, origin] = self._make_candidates(name, origin, versions.get(name, ()))
@@ -256,7 +255,7 @@ class CandidateSet:
 
     def _is_undated(self, available: AvailableVersion) -> bool:
         """Return whether there should be a date, and is none. Bundled skills are as old as skillpm."""
-        is_bundled = isinstance(available.source, BundledSource)
+        is_bundled = available.source.bundled_name != ""
         return bool(self.request.cutoff.moment) and not available.published and not is_bundled
 
     def _pin_available(self, candidates: Mapping[SkillName, Candidate]) -> dict[SkillName, PinnedSkill]:
@@ -289,8 +288,13 @@ class CandidateSet:
             {key: value for key, value in dependencies.items() if key not in overridden}, owner
         )
         site = self._site_of(candidate)
+        siblings = self._find_siblings(candidate, declared)
         requirements = [
-            self.get_requirement(name, source if name in self._placed_names else inherit_site(source, site))
+            Requirement(
+                name, siblings[name].sibling_source(source.version_range), origin=siblings[name].sibling_source()
+            )
+            if name in siblings
+            else self.get_requirement(name, source if name in self._placed_names else source.inherit_site(site))
             for name, source in {**declared, **overridden}.items()
         ]
         self._dependency_limits.add(candidate.name, (requirement.name for requirement in requirements))
@@ -299,8 +303,36 @@ class CandidateSet:
             return [Requirement(candidate.name, None)]
         return [requirement for requirement in requirements if requirement.name != candidate.name]
 
+    def _find_siblings(self, candidate: Candidate, declared: Mapping[SkillName, Source]) -> dict[SkillName, Pin]:
+        """Return the pins of the dependencies of a git skill that its repository has.
+
+        Those of a locked skill stay where they are locked.
+        """
+        pin = candidate.locked.pin if candidate.locked is not None else self._pin_of(candidate)
+        if pin is None or not pin.commit_id:
+            return {}
+        names = {name for name, source in declared.items() if source.is_open}
+        names -= self._placed_names | self.request.overrides.keys() | {candidate.name}
+        siblings: dict[SkillName, Pin] = {}
+        for name in sorted(names) if candidate.locked is not None else ():
+            kept = self.locked.skills.get(name)
+            if kept is not None and name not in self.request.upgrade:
+                names.discard(name)
+                if is_sibling(name, kept.pin, self.locked):
+                    siblings[name] = kept.pin
+        for name, skill in (self.provider.pin_siblings(pin, sorted(names)) if names else {}).items():
+            if origin := skill.pin.sibling_source():
+                siblings[name] = skill.pin
+                found = Candidate(name, origin, skill.version, dependencies=skill.dependencies)
+                self.pinned[found] = skill
+                self._candidates.setdefault((name, origin), [found])
+        return siblings
+
+    def _pin_of(self, candidate: Candidate) -> Pin | None:
+        return self.pinned[candidate].pin if candidate in self.pinned else None
+
     def _site_of(self, candidate: Candidate) -> str:
         """Return the URL of the site that a candidate comes from; empty for one of the configured indexes."""
         origin = candidate.origin
-        url = origin.index_url or origin.site if isinstance(origin, IndexSource) else ""
+        url = origin.index_url or origin.inherited_site
         return "" if url in self._index_urls else url

@@ -1,56 +1,17 @@
 """Phrases of conflict messages: requirements, available and excluded versions, and hints."""
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from skillpm.core.exclude_newer import all_yanked_hint
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
-from skillpm.requirements.declared_dependencies import version_range_of, without_range
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    OciSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
+from skillpm.kinds.base import Source
+from skillpm.requirements.known_skills import known_skill_hint
 from skillpm.resolver.candidates import CandidateSet, ExcludedCandidate
 from skillpm.resolver.search_space import Candidate, Requirement
 
 MAX_VERSIONS = 6
 MAX_REASONS = 3
-
-
-def describe_source(source: Source | None) -> str:
-    """Return a source as it follows the name of a skill: ` ^1.2 from index acme`; empty for any version."""
-    match source:
-        case IndexSource():
-            url = source.index_url or source.site
-            index = f" from {sanitize(url or f'index {source.index}')}" if source.index or url else ""
-            return f" {sanitize(source.version, 60)}{index}" if source.version != "*" else index
-        case GitSource():
-            folder = f" ({sanitize(source.path, 80)})" if source.path not in {"", "."} else ""
-            is_any = source.ref in {"", "*"}
-            ref = "" if is_any else f" {source.ref}" if source.kind == "version" else f" at {source.ref}"
-            return f"{sanitize(ref, 80)} from {sanitize(source.url)}{folder}"
-        case PathSource():
-            return f" from {sanitize(source.path)}"
-        case UrlSource():
-            return f" from {sanitize(source.url)}"
-        case BundledSource():
-            return " from the bundled skills"
-        case PackageSource():
-            return f" from {source.kind}:{sanitize(source.package)}"
-        case OciSource():
-            ref = f" {sanitize(source.ref, 80)}" if source.ref else ""
-            return f"{ref} from oci://{source.repository}"
-        case None:
-            return ""
-        case _:
-            assert_never(source)
 
 
 def format_versions(candidates: Sequence[Candidate]) -> str:
@@ -76,13 +37,13 @@ def list_versions(versions: Sequence[str]) -> str:
 
 def name_repository_hint(name: SkillName) -> str:
     """Return how to install a skill that no index has."""
-    return f"name its repository: skillpm install owner/repo@{name}"
+    return known_skill_hint(name) or f"name its repository: skillpm install owner/repo@{name}"
 
 
 def no_version_message(name: SkillName, source: Source | None) -> str:
     """Return "no version of `pdf` from acme satisfies ^2" for what the manifest requires."""
-    origin = describe_source(source if source is None else without_range(source))
-    version_range = "*" if source is None else version_range_of(source)
+    origin = "" if source is None else source.without_range().phrase()
+    version_range = "*" if source is None else source.version_range
     satisfies = "can be installed" if version_range == "*" else f"satisfies {sanitize(version_range, 60)}"
     return f"no version of `{name}`{origin} {satisfies}"
 

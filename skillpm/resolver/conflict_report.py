@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from skillpm.core.names import SkillName
 from skillpm.errors import ConflictError, NotFoundError, SkillpmError
-from skillpm.requirements.declared_dependencies import has_open_version
 from skillpm.resolver.candidates import CandidateSet
 from skillpm.resolver.conflict_phrases import (
     alternative_hint,
     describe_available,
-    describe_source,
     format_versions,
     join_words,
     name_repository_hint,
@@ -111,7 +109,7 @@ def _constraint_message(
     candidates: Sequence[Candidate],
     first_causes: FirstCauses,
 ) -> str:
-    required = f"`{name}`{describe_source(requirement.source)}"
+    required = f"`{name}`{requirement.phrase}"
     if requirer is None:
         return f"{requirement.requirer} {required}"
     versions = format_versions(candidates)
@@ -125,7 +123,7 @@ def _inclusion_reason(name: SkillName, first_causes: FirstCauses) -> str:
     requirement, parent = first_causes[name]
     if parent is not None:
         return f" (required by `{parent.name}`)"
-    source = describe_source(requirement.source)
+    source = requirement.phrase
     return f" ({requirement.requirer} `{name}`{source})" if source else ""
 
 
@@ -171,7 +169,7 @@ def _conflict_hint(
 ) -> str:
     requirements = _requirements_in(constraints[name])
     has_two_sources = len(candidate_set.find_origins(name, requirements)) > 1
-    is_range = not has_two_sources and any(it.source and has_open_version(it.source) for it in requirements)
+    is_range = not has_two_sources and any(it.source and it.source.has_open_version for it in requirements)
     requirers = {requirer for rows in constraints.values() for requirer, _ in rows}
     constrained = sorted(requirer for requirer in requirers if requirer and _is_constrained(first_causes[requirer]))
     if None in requirers:

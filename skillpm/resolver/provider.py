@@ -6,8 +6,7 @@ from typing import Any, Protocol
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
-from skillpm.formats.pin import Pin
-from skillpm.requirements.source import Source
+from skillpm.kinds.base import Pin, Source
 
 
 class PinnedSkill(Protocol):
@@ -56,3 +55,6 @@ class Provider(Protocol):
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> Mapping[SkillName, PinnedSkill]:
         """Return the newest version or commit that each source allows. Raises `NotFoundError` if there is none."""
+
+    def pin_siblings(self, pin: Pin, names: Sequence[SkillName]) -> Mapping[SkillName, PinnedSkill]:
+        """Return those of these skills that a repository has at the commit of a pin."""

@@ -8,9 +8,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import parse_range, parse_version, quick_contains
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.requirements.declared_dependencies import has_open_version, version_range_of
+from skillpm.kinds.base import Source
 from skillpm.requirements.manifest_requirements import parse_locked_requirement, requirement_values
-from skillpm.requirements.source import Source, is_read_each_time, requirement_value
 from skillpm.resolver.candidates import CandidateSet, ResolutionRequest
 from skillpm.resolver.provider import Provider
 
@@ -34,7 +33,7 @@ def resolve(request: ResolutionRequest, provider: Provider, locked: Lockfile) ->
         folders = {
             name: source
             for name, source in _effective_requirements(request).items()
-            if is_read_each_time(source) and name in locked.skills and name not in request.frozen
+            if source.is_read_each_time and name in locked.skills and name not in request.frozen
         }
         pinned = provider.pin(folders) if folders else {}
         # With unchanged dependencies, the rest of the lockfile is still a solution.
@@ -61,7 +60,7 @@ def find_lock_mismatches(request: ResolutionRequest, locked: Lockfile) -> list[s
         recorded = locked.members.get(folder) if folder else locked.requirements
         if name not in locked.skills:
             reasons.append(f"`{name}` is not locked")
-        elif recorded is not None and recorded.get(name) != requirement_value(source):
+        elif recorded is not None and recorded.get(name) != source.to_json():
             owner = f" of {folder}" if folder else ""
             reasons.append(f"the requirement{owner} on `{name}` has changed since it was locked")
     needed = reachable_skills({name: source for _, name, source in request.roots}, locked)
@@ -111,9 +110,9 @@ def _find_range_mismatches(request: ResolutionRequest, locked: Lockfile, needed:
     reasons = []
     for subject, name, source in constraints:
         skill = locked.skills.get(name)
-        if skill is not None and has_open_version(source) and not _is_in_range(version_range_of(source), skill.version):
+        if skill is not None and source.has_open_version and not _is_in_range(source.version_range, skill.version):
             version = sanitize(skill.version, 40) or "one without a version"
-            required = f"{subject} `{name}` {sanitize(version_range_of(source), 60)}"
+            required = f"{subject} `{name}` {sanitize(source.version_range, 60)}"
             reasons.append(f"{required}, but {version} is locked")
     return reasons
 
@@ -128,7 +127,7 @@ def _is_in_range(version_range: str, version: str) -> bool:
 def is_locked_unchanged(name: SkillName, source: Source, locked: Lockfile) -> bool:
     """Return whether a requirement is the same as when it was locked, for any manifest."""
     recorded = (locked.requirements, *locked.members.values())
-    return name in locked.skills and requirement_value(source) in [each.get(name) for each in recorded]
+    return name in locked.skills and source.to_json() in [each.get(name) for each in recorded]
 
 
 def reachable_skills(requirements: Mapping[SkillName, Any], locked: Lockfile) -> set[SkillName]:

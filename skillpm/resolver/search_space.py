@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Any
 from skillpm.core.names import SkillName
 from skillpm.core.versions import parse_range, parse_version
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import BundledPin, IndexPin
-from skillpm.requirements.declared_dependencies import (
-    covers,
-    has_open_version,
-    is_same_folder,
-    version_range_of,
-    without_range,
-)
+from skillpm.kinds.base import Source
+from skillpm.kinds.index import IndexSource
 from skillpm.requirements.inherited_sites import find_locked_sites
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import GitSource, IndexSource, Source, is_read_each_time
+from skillpm.requirements.siblings import is_sibling
 from skillpm.resolver.provider import AvailableVersion
 
 if TYPE_CHECKING:
@@ -85,6 +79,7 @@ class Requirement:
         allows_prereleases: bool = False,
         folder: str = "",
         is_new: bool = False,
+        origin: Source | None = None,
     ) -> None:
         self.name = name
         self.source = source
@@ -93,8 +88,9 @@ class Requirement:
         # Whether the user has just added it: if resolving fails, no manifest has it.
         self.is_new = is_new
         self.allows_prereleases = allows_prereleases
-        self.range = parse_range("*" if source is None else version_range_of(source))
-        self.origin = None if source is None else without_range(source)
+        self.range = parse_range("*" if source is None else source.version_range)
+        # Where it is looked up: of a sibling, in the commit of the skill that requires it.
+        self.origin = origin if origin is not None or source is None else source.without_range()
         self._answers: dict[Candidate, bool] = {}
 
     @property
@@ -108,9 +104,14 @@ class Requirement:
         return "you require" if self.is_new else f"{self.manifest} requires"
 
     @property
+    def phrase(self) -> str:
+        """Its source, as it follows the name of the skill in a message."""
+        return "" if self.source is None else self.source.phrase()
+
+    @property
     def accepts_any_origin(self) -> bool:
         """Whether a candidate from any source may satisfy it: it is a version range without a source."""
-        return isinstance(self.source, IndexSource) and not self.source.index
+        return self.source is not None and self.source.is_open
 
     def allows(self, candidate: Candidate) -> bool:
         """Return whether a candidate satisfies this."""
@@ -126,9 +127,9 @@ class Requirement:
         A range without a source accepts any source that a requirement names. If it is looked up, it must be where this
         requirement is: a site must not replace a skill of the configured indexes, nor of another site.
         """
-        if not self.accepts_any_origin or not isinstance(self.source, IndexSource):
+        if self.source is None or not self.source.is_open:
             return self.origin == origin or self._is_in_same_folder(origin)
-        return not isinstance(origin, IndexSource) or bool(origin.index) or origin.site == self.source.site
+        return not origin.is_open or origin.inherited_site == self.source.inherited_site
 
     def _is_in_same_folder(self, origin: Source) -> bool:
         """Return whether this is the same folder of a repository.
@@ -136,17 +137,17 @@ class Requirement:
         A range over tags is satisfied by a tag, branch or commit of the same folder; a skill that is found by its name,
         by the folder that another requirement names.
         """
-        if self.source is None or not has_open_version(self.source):
-            return covers(origin, self.origin)
-        return is_same_folder(self.origin, origin)
+        if self.source is None or not self.source.has_open_version:
+            return origin.covers(self.origin)
+        return origin.is_same_folder(self.origin)
 
     def _is_allowed(self, candidate: Candidate) -> bool:
         if self.source is None or not self._accepts_origin(candidate.origin):
             return False
-        if not has_open_version(self.source):
+        if not self.source.has_open_version:
             return True
         # A pre-release is fine if it was chosen explicitly, by tag, branch or folder, or is locked already.
-        is_chosen = candidate.locked is not None or not has_open_version(candidate.origin)
+        is_chosen = candidate.locked is not None or not candidate.origin.has_open_version
         if self.range.text == "*":
             return (
                 is_chosen
@@ -183,13 +184,13 @@ class LockedCandidates:
                 for origin in self._origins.get(name, ())
                 if skill is not None
                 and name not in self._upgraded
-                and (not is_read_each_time(origin) or name in self.frozen)
+                and (not origin.is_read_each_time or name in self.frozen)
             ]
         return self._candidates[name]
 
     def is_locked(self, name: SkillName, origin: Source) -> bool:
         """Return whether a fixed source (a tag, a commit) is locked unchanged, so that no query is needed."""
-        return not has_open_version(origin) and any(it.origin == origin for it in self.candidates_for(name))
+        return not origin.has_open_version and any(it.origin == origin for it in self.candidates_for(name))
 
     def is_locked_version(self, candidate: Candidate) -> bool:
         """Return whether a version is the locked one, which stays allowed even if it is yanked or too new."""
@@ -203,7 +204,7 @@ class LockedCandidates:
     def with_current_pin(self, name: SkillName, available: AvailableVersion) -> LockedSkill:
         """Return a locked skill with its current address: an index that moved has the same content at another URL."""
         skill = self.lockfile.skills[name]
-        is_same = isinstance(skill.pin, IndexPin) and available.digest == skill.digest
+        is_same = skill.pin.index_url != "" and available.digest == skill.digest
         return skill.replace(pin=available.find_pin()) if is_same and available.find_pin is not None else skill
 
 
@@ -211,41 +212,36 @@ def _locked_origins(locked: Lockfile, index_urls: Collection[str]) -> dict[Skill
     """Return the sources each locked skill was required from; a plain range, too, if it is from an index or bundled."""
     sites = [(name, url) for name, url in find_locked_sites(locked) if url not in index_urls]
     return {
-        name: _origins_of(name, each, locked.skills[name], [url for other, url in sites if other == name])
+        name: _origins_of(name, each, locked, [url for other, url in sites if other == name])
         for name, each in locked.requirements_by_name().items()
     }
 
 
-def _origins_of(name: SkillName, values: Sequence[Any], skill: LockedSkill, sites: Sequence[str]) -> list[Source]:
+def _origins_of(name: SkillName, values: Sequence[Any], locked: Lockfile, sites: Sequence[str]) -> list[Source]:
     """Return the origins of a locked skill; `sites` are those of the skills that require it."""
-    named = dict.fromkeys(without_range(parse_locked_requirement(name, value)) for value in values)
+    skill = locked.skills[name]
+    named = dict.fromkeys(parse_locked_requirement(name, value).without_range() for value in values)
     any_index = IndexSource(name=name)
     origins = [origin for origin in named if origin != any_index]
-    if isinstance(skill.pin, IndexPin) and skill.pin.index in sites:
-        return [*origins, any_index.replace(site=skill.pin.index), any_index.replace(index=skill.pin.index)]
-    if isinstance(skill.pin, IndexPin | BundledPin):
-        inherited = sites if isinstance(skill.pin, BundledPin) else ()
+    if any_index in named and (beside := skill.pin.sibling_source()) and is_sibling(name, skill.pin, locked):
+        return [*origins, beside]
+    if (url := skill.pin.index_url) in sites:
+        return [*origins, any_index.replace(site=url), any_index.replace(index=url)]
+    if url or skill.pin.bundled_name:
+        inherited = () if url else sites
         return [*origins, any_index, *(any_index.replace(site=url) for url in inherited)]
     return origins
 
 
 def is_more_specific(one: Source, other: Source) -> bool:
     """Return whether one source describes the same folder as the other, but more specifically."""
-    if not has_open_version(other):
-        return covers(one, other) and not covers(other, one)
-    if not is_same_folder(one, other):
+    if not other.has_open_version:
+        return one.covers(other) and not other.covers(one)
+    if not one.is_same_folder(other):
         return False
-    return not has_open_version(one) or (
-        isinstance(one, GitSource) and isinstance(other, GitSource) and one.path > other.path
-    )
+    return not one.has_open_version or one.repository_path > other.repository_path
 
 
 def apply_override(source: Source, override: Source) -> Source:
     """Return the source that an override makes of a requirement's; a range without a source keeps the source."""
-    if not isinstance(override, IndexSource) or override.index:
-        return override
-    if isinstance(source, IndexSource):
-        return source.replace(version=override.version)
-    return (
-        source.replace(ref=override.version) if isinstance(source, GitSource) and source.kind == "version" else source
-    )
+    return source.with_range(override.version_range) if override.is_open else override

@@ -1,4 +1,4 @@
-"""The version solver: a backtracking search (docs/adr/0013-resolver.md). Imported only if there is a choice.
+"""The version solver: a backtracking search (ADR 13). Imported only if there is a choice.
 
 Names are decided one by one: first those of the manifest, sorted, then their dependencies in the order in which they
 are found. Each gets its best candidate that conflicts with nothing decided so far: the locked version, else the newest.
@@ -8,13 +8,16 @@ order: no name could have a newer version without an older one for an earlier na
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from skillpm.core.names import SkillName
 from skillpm.errors import ConflictError, NotFoundError
-from skillpm.requirements.source import Source
+from skillpm.kinds.base import Source
 from skillpm.resolver.candidates import CandidateSet
-from skillpm.resolver.conflict_report import Cause, conflict_error
 from skillpm.resolver.search_space import Candidate, Requirement
+
+if TYPE_CHECKING:
+    from skillpm.resolver.conflict_report import Cause
 
 # Real manifests take less than a hundredth. Version solving is NP-complete, so a malicious index could make it take for
 # ever; all other limits (sizes, numbers of dependencies) do not prevent that.
@@ -142,7 +145,7 @@ class _Search:
                 decision.conflict_set.add(conflict[0][0].name)
         return False
 
-    def add_requirements(self, requirements: Sequence[Requirement], parent: Candidate | None) -> list[Cause] | None:
+    def add_requirements(self, requirements: Sequence[Requirement], parent: Candidate | None) -> "list[Cause] | None":
         """Add the requirements of a candidate, or of the manifest; on a conflict, return all requirements on that name.
 
         Checking undecided names here as well (forward checking) rejects a candidate before its other dependencies are
@@ -188,6 +191,8 @@ class _Search:
                 earlier.conflict_set |= involved
                 earlier.causes |= decision.causes
                 return earlier
+        from skillpm.resolver.conflict_report import conflict_error  # noqa: PLC0415  (for its texts)
+
         raise conflict_error(list(decision.causes), self.first_causes, self.candidate_set)
 
     def _undo(self, decision: _Decision) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, OciPin
 
 
 def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, LockedSkill]:
@@ -28,9 +27,4 @@ def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
         return False
     if old.signer != new.signer:  # a commit or a tag that is signed is more than the same content
         return False
-    match old.pin, new.pin:
-        case GitPin() as one, GitPin() as other:
-            return (one.url, one.tree, one.files) == (other.url, other.tree, other.files)
-        case OciPin() as one, OciPin() as other:
-            return (one.repository, one.tag, one.layer) == (other.repository, other.tag, other.layer)
-    return False
+    return new.pin.has_same_content(old.pin)

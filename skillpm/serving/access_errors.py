@@ -7,7 +7,7 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import did_you_mean
 from skillpm.core.text import sanitize
-from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError
+from skillpm.errors import NotAllowedError, NotFoundError, SkillpmError, UsageError
 from skillpm.serving.permissions import Decision
 
 if TYPE_CHECKING:
@@ -99,6 +99,12 @@ class ConfirmationRequired(NotAllowedError):
             hint=f'to always allow it, add `"{sanitize(name, 80)}": "allow"` after that rule',
         )
         self.name = name
+
+
+def require_text(value: object, what: str) -> None:
+    """Raise `UsageError` for what a program passes instead of a text."""
+    if not isinstance(value, str):
+        raise UsageError(f"{what} is a string, not of type {type(value).__name__}")
 
 
 def explain(error: SkillpmError, *, is_remote: bool = False) -> str:

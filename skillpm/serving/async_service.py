@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from skillpm.registry.card import Card
 from skillpm.serving.approval import ANSWERS, ApprovalPending
-from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import SkillSummary
+from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
+from skillpm.serving.schema import ToolApi
 from skillpm.serving.service import SkillService
-from skillpm.serving.tool.schema import ToolApi
 
 Result = TypeVar("Result")
 
@@ -69,6 +69,20 @@ class AsyncSkillService:
     async def tool(self, api: ToolApi = "anthropic") -> dict[str, Any]:
         """See `SkillService.tool`."""
         return await _run(lambda: self.service.tool(api))
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """See `SkillService.schema`."""
+        return self.service.schema
+
+    @property
+    def description(self) -> Awaitable[str]:
+        """See `SkillService.description`: `await service.description`."""
+        return _run(lambda: self.service.description)
+
+    def loaded_prompt(self) -> str:
+        """See `SkillService.loaded_prompt`; it reads no file."""
+        return self.service.loaded_prompt()
 
     async def call(self, arguments: Mapping[str, Any] | str) -> ToolResult:
         """See `SkillService.call`."""

@@ -10,8 +10,8 @@ from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.search.body_index import BodyIndex, SkillText
 from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, parse_query
-from skillpm.indexes.search.strategies import UNLIMITED, Catalog, find_matches
-from skillpm.installer.skill_file import read_regular_file
+from skillpm.indexes.search.strategies import UNLIMITED, SearchableCatalog, find_matches
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.skill_search import search_text
 from skillpm.skillmd.head import HEAD_SIZE, extract_frontmatter
@@ -33,7 +33,7 @@ class InstalledSearch:
 
     def __init__(self, cards: Iterable[Card]) -> None:
         self._cards = {card.name: card for card in cards}
-        self.catalog = Catalog(
+        self.catalog = SearchableCatalog(
             database=build_in_memory(map(_catalog_entry, self._cards.values())),
             texts={name: search_text(card) for name, card in self._cards.items()},
             open_bodies=self._open_bodies,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.user_config import ServingSettings
-from skillpm.installer.disk_state import digest_folder
-from skillpm.installer.stat_cache import FileStat
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.installer.disk.stat_cache import FileStat, is_recent, read_file_stat
 from skillpm.registry.card import Card
-from skillpm.registry.snapshot import is_recent, read_file_stat
 from skillpm.serving.permissions import Rules
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.name_patterns import check_patterns
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, NotFoundError

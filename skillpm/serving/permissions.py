@@ -1,4 +1,4 @@
-"""Permission rules: what an agent may do with which skill (docs/adr/0010-permissions.md).
+"""Permission rules: what an agent may do with which skill (ADR 10).
 
 `deny` hides a skill completely, `ask` requires a person's approval, and `allow` is the default. Within a document the
 last matching rule wins. Documents with an order (JSON, YAML) keep it; in those without one (TOML) more specific

@@ -11,9 +11,9 @@ from functools import partial
 from skillpm.core.values import Value
 from skillpm.errors import FileError
 from skillpm.files import is_below, translate_os_errors
+from skillpm.installer.disk.layout import PROJECT_FOLDER
+from skillpm.installer.disk.skill_file import read_text_file
 from skillpm.installer.escaping_links import boundary_of
-from skillpm.installer.layout import PROJECT_FOLDER
-from skillpm.installer.skill_file import read_text_file
 from skillpm.serving.event_log import log_event
 from skillpm.settings import current_settings
 

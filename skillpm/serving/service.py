@@ -6,11 +6,13 @@ from typing import Any
 from skillpm.core.text import estimate_tokens, sanitize
 from skillpm.errors import UsageError
 from skillpm.registry.last_use import read_last_uses
-from skillpm.serving.body_modes import Mode
+from skillpm.serving.call import answer_call
 from skillpm.serving.relevance import sort_by_relevance
 from skillpm.serving.renderers.base import NONE_OMITTED, SkillSummary
+from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Prompt, ToolResult
+from skillpm.serving.schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
 from skillpm.serving.skill_access import SkillAccess
 from skillpm.serving.token_budget import (
     LIST_BUDGET,
@@ -20,8 +22,6 @@ from skillpm.serving.token_budget import (
     fit_to_budget,
     sort_by_name,
 )
-from skillpm.serving.tool.call import answer_call
-from skillpm.serving.tool.schema import MAX_DESCRIPTION_LENGTHS, TOOL_APIS, TOOL_SCHEMA, ToolApi, define_tool
 
 
 class SkillService(SkillAccess):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError, NotTrusted, SkillpmError
+from skillpm.errors import DocumentError, NotTrusted, SkillpmError, UsageError
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.last_use import record_last_use
@@ -22,14 +22,15 @@ from skillpm.serving.access_errors import (
     SkillForbidden,
     SkillNotFound,
     explain,
+    require_text,
 )
 from skillpm.serving.approval import Ask, is_approved
 from skillpm.serving.availability import Environment
-from skillpm.serving.body_modes import MAX_LENGTH, Mode, check_mode
 from skillpm.serving.event_log import log_event
 from skillpm.serving.live_permissions import EffectivePermissions
 from skillpm.serving.permissions import Rules
 from skillpm.serving.renderers.base import OpenedSkill, Renderer, SkillSummary
+from skillpm.serving.renderers.body_modes import MAX_LENGTH, Mode, check_mode
 from skillpm.serving.renderers.styles import find_renderer
 from skillpm.serving.results import Loaded, Match
 from skillpm.serving.skill_files import hide_folder, list_skill_files, read_file_of
@@ -72,6 +73,10 @@ class SkillAccess:
         permits: Callable[[], EffectivePermissions] | None = None,
         inspect: Callable[[Card], None] | None = None,
     ) -> None:
+        given: object = registry
+        if not isinstance(given, Registry):
+            hint = f"use SkillService(Registry.load({sanitize(repr(given), 100)}))" if given else ""
+            raise UsageError(f"the registry is of type {type(given).__name__}, not Registry", hint=hint)
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
         # Whether clients are on other machines, or may be: no answer then names a folder of this one.
@@ -84,6 +89,8 @@ class SkillAccess:
         self.budget = budget
         self._ask = ask
         self._inspect = inspect or (lambda _: None)
+        # Why the content of skills was refused, by name.
+        self.refusals: dict[str, str] = {}
         self._loaded_bodies: dict[str, str] = {}
         self._visible_cache: VisibleSkills | None = None
 
@@ -156,6 +163,7 @@ class SkillAccess:
         Raises `SkillForbidden` for a denied name, `AmbiguousSkillName` for several matches, and `SkillNotFound`, with
         suggestions, for none.
         """
+        require_text(name, "the name of a skill")
         visible = self._visible_skills
         self.refuse_blocked(name.strip())
         decision = visible.permissions.rules.decide(name.strip())
@@ -186,6 +194,7 @@ class SkillAccess:
 
     def find_by_words(self, query: str) -> "FoundCards":
         """Return the same with how it was found."""
+        require_text(query, "a query")
         found = self.installed_search.search(query)
         return self.installed_search.search(query) if self.registry.check(found.cards) else found
 
@@ -197,12 +206,14 @@ class SkillAccess:
     def match(self, message: str, *, whole_words: bool = False) -> Match:
         """Return the usable skills whose triggers occur in a message, and the MCP servers that they declare.
 
-        Triggers match anywhere, ignoring case; with `whole_words` only as whole words.
+        Triggers match anywhere, ignoring case; with `whole_words` only as whole words. A skill that `load` would refuse
+        is left out, so that nothing starts its servers.
         """
+        require_text(message, "a message")
         triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
         if self.registry.check(triggered):
             triggered = find_triggered(message, self._visible_skills.triggers, whole_words=whole_words)
-        skills = self.describe(triggered)
+        skills = self.describe([card for card in triggered if self.is_accepted(card)])
         usable = tuple(skill for skill in skills if skill.is_usable)
         servers = collect_servers(skill.card for skill in usable)
         return Match(skills=usable, servers=servers, unusable=tuple(skill for skill in skills if not skill.is_usable))
@@ -306,16 +317,21 @@ class SkillAccess:
         try:
             self._inspect(card)
         except NotTrusted as error:
+            self.refusals[card.name] = error.message
             log_event("warning", "Not offered: %s", error.message)
             return False
         return True
 
-    def _open(self, card: Card) -> "Skill":
+    def _refuse_blocked_content(self, card: Card) -> None:
         if (blocked := self._get_permissions().find_blocked(card, checks_content=True)) is not None:
             raise _log_refusal(SkillBlocked(card.name, blocked))
+
+    def _open(self, card: Card) -> "Skill":
+        self._refuse_blocked_content(card)
         try:
             self._inspect(card)
         except NotTrusted as error:
+            self._refuse_blocked_content(card)  # by a policy that has arrived since then
             _log_refusal(error)
             raise
         try:

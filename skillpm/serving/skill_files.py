@@ -8,8 +8,8 @@ from skillpm.core.suggestions import closest_matches
 from skillpm.core.text import sanitize
 from skillpm.errors import FileError
 from skillpm.files import is_below, translate_os_errors
-from skillpm.installer.disk_state import walk_files
-from skillpm.installer.skill_file import read_regular_file
+from skillpm.installer.disk.disk_state import walk_files
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.access_errors import SkillFileNotFound
 

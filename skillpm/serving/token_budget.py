@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
-from skillpm.serving.body_modes import Mode
 from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, SkillSummary
+from skillpm.serving.renderers.body_modes import Mode
 
 MIN_DESCRIPTION_LENGTH = 40  # characters; a shorter piece seldom says what a skill is for
 SAMPLE_SIZE = 200

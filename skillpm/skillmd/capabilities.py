@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from skillpm.core.decoder import parse_json
 from skillpm.core.file_tree import FileTree, TreeFile
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
@@ -113,8 +113,14 @@ def find_capabilities(tree: FileTree, *, with_texts: bool = True) -> Capabilitie
 def find_files_with_servers(tree: FileTree) -> Iterator[str]:
     """Yield the paths of SKILL.md files, at any depth, whose frontmatter names servers that a host starts."""
     for file in tree.files:
-        if is_skill_file_name(file.path.rpartition("/")[2]) and has_servers_key(*_read_keys(file.data)):
+        is_skill = is_skill_file_name(file.path.rpartition("/")[2]) and _may_name_servers(file.data)
+        if is_skill and has_servers_key(*_read_keys(file.data)):
             yield file.path
+
+
+def _may_name_servers(data: bytes) -> bool:
+    """Return whether the key can be in a file: only escapes, and bytes that are not plain ASCII, hide the word."""
+    return b"mcp" in data.lower() or b"\\" in data or b"\0" in data or not data.isascii()
 
 
 def _read_keys(data: bytes) -> tuple[Iterable[str], str]:

@@ -4,13 +4,11 @@ import codecs
 import re
 from typing import Any
 
-from skillpm.core.conflict_markers import RESOLVE_HINT
-from skillpm.core.decoder import find_toml_problem
+from skillpm.core.json_text.decoder import find_toml_problem
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.skillmd.findings import Finding, not_loadable
-from skillpm.skillmd.lenient_parser import read_lenient_yaml
 from skillpm.skillmd.yaml_loader import MAX_DEPTH, YamlError, read_yaml
 
 MAX_FILE_SIZE = 1_000_000  # bytes
@@ -53,6 +51,8 @@ def read_frontmatter(text: str) -> Frontmatter:
     opening = OPENING.match(text)
     # Without this, a conflict in the first line would be reported as missing frontmatter.
     if opening is None and text.lstrip().startswith("<<<<<<<"):
+        from skillpm.core.conflict_markers import RESOLVE_HINT  # noqa: PLC0415  (only for this error)
+
         raise not_loadable("no-frontmatter", f"unresolved merge conflict; {RESOLVE_HINT}")
     if opening is None:
         raise not_loadable("no-frontmatter", "the file does not begin with a `---` line")
@@ -106,7 +106,10 @@ def _read_toml(block: str, first: int) -> dict[str, Any]:
     except RecursionError:
         raise not_loadable("bad-toml", f"invalid TOML frontmatter: nested deeper than {MAX_DEPTH}", first) from None
     except ValueError as error:  # invalid, too deep, or a number too long for an int
-        raise not_loadable("bad-toml", f"invalid TOML frontmatter: {sanitize(str(error))}", first) from None
+        problem, line = sanitize(str(error)), first
+        if position := re.search(r" \(at line ([0-9]+), column [0-9]+\)$", problem):
+            problem, line = problem[: position.start()], first + int(position[1]) - 1
+        raise not_loadable("bad-toml", f"invalid TOML frontmatter: {problem}", line) from None
 
 
 def _to_text_values(value: Any, depth: int = 2) -> Any:
@@ -127,6 +130,8 @@ def _read_yaml(block: str, first: int, findings: list[Finding]) -> dict[str, Any
     try:
         values = read_yaml(block, block_findings)
     except YamlError as error:
+        from skillpm.skillmd.lenient_parser import read_lenient_yaml  # noqa: PLC0415  (for invalid YAML)
+
         block_findings.clear()
         values = read_lenient_yaml(block, block_findings)
         if not values:

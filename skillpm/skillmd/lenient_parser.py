@@ -198,5 +198,9 @@ def _fold_text(lines: tuple[str, ...]) -> str:
     if BLOCK_SCALAR.fullmatch(rest):
         return "\n".join(below).strip()
     text = " ".join(part for part in [rest, *below] if part and not part.startswith("#"))
-    quote = text[:1]  # an opening quote without its closing one is why YAML failed
-    return text[1:-1] if quote in {'"', "'"} and len(text) > 1 and text.endswith(quote) else text.lstrip("\"'")
+    quote = text[:1]
+    if quote not in {'"', "'"}:
+        return text
+    if len(text) > 1 and text.endswith(quote):
+        return text[1:-1]
+    return text if quote in text[1:] else text[1:]  # an opening quote without its closing one is why YAML failed

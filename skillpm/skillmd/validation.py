@@ -1,7 +1,8 @@
 """Validation of a skill against the Agent Skills specification, for authors and publishers.
 
 Loading is far more lenient (`skill.py`). An error here means "not valid"; a warning is advice. The verdicts agree with
-the reference validator `skills-ref` on every file that its YAML dialect can read (docs/adr/0008-two-verdicts.md).
+the reference validator `skills-ref` on every file that its YAML dialect can read, except where a name is not ASCII or
+characters are hidden: these are errors only here (ADR 8).
 """
 
 import posixpath
@@ -108,13 +109,17 @@ def _check_name(value: Any, folder: str, line: int) -> Iterator[Finding]:
     name = unicodedata.normalize("NFKC", value.strip())
     if len(name) > MAX_NAME_LENGTH:
         yield error("long-name", f"the name has {len(name)} characters; {MAX_NAME_LENGTH} are allowed", line)
-    # The reference validator accepts letters of any script; hosts and file systems only handle ASCII safely.
+    # The reference validator accepts letters of any script; the specification says `a-z` and `0-9`, and no skill is
+    # installed under another name.
     if name != name.lower() or name.strip("-") != name or "--" in name or not name.replace("-", "a").isalnum():
         suggestion = suggest_skill_name(name)
         advice = f", e.g. `{suggestion}`" if suggestion else ""
         yield error("bad-name", f"the name must be lower-case letters, digits and single hyphens{advice}", line)
     elif not is_skill_name(name):
-        yield warning("unportable-name", "the name is not safe on every system: use a-z, 0-9 and hyphens", line)
+        suggestion = suggest_skill_name(name)
+        advice = f", e.g. `{suggestion}`" if suggestion else ""
+        message = f"the name must be a-z, 0-9 and single hyphens, and no name that Windows reserves{advice}"
+        yield error("unportable-name", message, line)
     if unicodedata.normalize("NFKC", folder) != name:
         message = f"the folder is named `{sanitize(folder, 64)}`, the skill `{sanitize(name, 64)}`"
         yield error("name-not-folder", message, line)

@@ -17,6 +17,12 @@ TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 LIBYAML_TOO_DEEP = "exceeded maximum nesting depth"  # since libyaml 0.2.6
 SURROGATES = lazy_pattern("[\ud800-\udfff]")
 NULL_WORDS = frozenset(["", "~", "null", "Null", "NULL"])
+# A `key: value` line that needs no parser, indented by nothing or two spaces: a plain scalar that begins with a letter
+# or digit, or a quoted one without escapes.
+KEY, PLAIN = 2, 3
+SIMPLE_LINE = lazy_pattern(
+    r"""(  )?([A-Za-z][A-Za-z0-9_-]{0,99}):(?: +(?:(\w[^\n]*)|"([^"\\\n]*)"|'([^'\n]*)'))? *\n"""
+)
 
 
 class YamlError(Exception):
@@ -33,6 +39,9 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
 
     Raises `YamlError` for anything but one plain document.
     """
+    members = _read_simple_lines(text)
+    if members is not None:
+        return members
     import yaml  # noqa: PLC0415  (15 ms, which git's connections use for waiting)
 
     # libyaml's parser without PyYAML's composer. Without libyaml, the Python parser yields the same events, slower.
@@ -48,6 +57,35 @@ def read_yaml(text: str, findings: list[Finding]) -> Any:
         raise YamlError(str(error).splitlines()[0] if str(error) else "not YAML", 1) from error
 
 
+def _read_simple_lines(text: str) -> dict[str, Any] | None:
+    """Return the members of a document of simple lines, as most frontmatter is; None if it needs a YAML parser."""
+    if not text.replace("\n", "").isprintable() or not text.endswith("\n"):
+        return None
+    members: dict[str, Any] = {}
+    # The key whose value may be indented.
+    parent, position = "", 0
+    while position < len(text):
+        line = SIMPLE_LINE.match(text, position)
+        if line is None or (line[1] and not parent):
+            return None
+        kind, key, siblings = line.lastindex or 0, line[2], members
+        if line[1]:
+            siblings = members[parent] = members[parent] or {}
+        else:
+            parent = key if kind == KEY else ""
+        if key in siblings or key in NULL_WORDS:
+            return None
+        value = None if kind == KEY else line[kind]
+        if kind == PLAIN and value is not None:
+            value = value.rstrip(" ")
+            if ": " in value or " #" in value or value.endswith(":"):
+                return None
+            value = None if value in NULL_WORDS else value
+        siblings[key] = value
+        position = line.end()
+    return members or None
+
+
 def _line(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
@@ -57,7 +95,7 @@ class _Builder:
 
     def __init__(self, yaml: ModuleType, get_event: Callable[[], Any], findings: list[Finding]) -> None:
         self.yaml = yaml
-        self.scalar, self.mapping_end = yaml.ScalarEvent, yaml.MappingEndEvent
+        self.scalar, self.alias, self.mapping_end = yaml.ScalarEvent, yaml.AliasEvent, yaml.MappingEndEvent
         self.next_event = get_event
         self.findings = findings
         self.depth = 0
@@ -76,8 +114,8 @@ class _Builder:
 
     def read_value(self, event: Any) -> Any:
         """Return the value that starts with an event."""
-        if event.anchor is not None:  # which an alias has, too
-            raise YamlError("anchors and aliases are not supported", _line(event))
+        if type(event) is self.alias:
+            raise YamlError("aliases are not supported", _line(event))
         if event.tag is not None:
             raise YamlError("tags are not supported", _line(event))
         if type(event) is self.scalar:

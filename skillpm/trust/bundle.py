@@ -6,7 +6,7 @@ Specifications: sigstore protobuf-specs, `sigstore_bundle.proto`, version 0.3 in
 import base64
 import binascii
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SignatureError

@@ -8,8 +8,8 @@ import json
 
 from cryptography.hazmat.primitives import hashes
 
-from skillpm.core.decoder import parse_json
 from skillpm.core.digest import Digest
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.errors import DocumentError, SignatureError
 from skillpm.trust.anchors import Anchors, fingerprint, has_signed
 from skillpm.trust.skill_signature import SigningKey

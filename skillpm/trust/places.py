@@ -10,78 +10,16 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, assert_never
+from typing import Literal
 
 from skillpm.core.git_syntax import DEFAULT_PORTS, LOOPBACK
 from skillpm.core.patterns import lazy_pattern
-from skillpm.core.values import Value
-from skillpm.formats.index_sources import is_local
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
-from skillpm.formats.trust.place_patterns import Address, parse_address, ssh_url
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    OciSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
+from skillpm.formats.trust.place_patterns import Address, parse_address
+from skillpm.kinds.git import git_address
 
 Match = Literal["yes", "no", "ambiguous"]
 # At the beginning of a path over ssh: the home folder of the user.
 HOME = lazy_pattern(r"^/~/")
-
-
-class Place(Value):
-    """A place that skills come from: the table of a policy that decides about it, and its address there.
-
-    The address is a URL, `HOST/PATH` of an OCI repository, or `path:FOLDER`, `bundled:NAME`, `env:NAME`, `npm:NAME`. It
-    is empty for an index that is not known yet.
-    """
-
-    table: Literal["sources", "indexes", "oci"]
-    address: str
-
-
-def find_place(source: Source | Pin) -> Place:
-    """Return the place of a source or a pin."""
-    match source:
-        case GitSource() | GitPin():
-            return Place(table="sources", address=_git_address(source.url))
-        case UrlSource() | UrlPin():
-            return Place(table="sources", address=_web_address(source.url))
-        case PathSource() | PathPin():
-            return Place(table="sources", address=f"path:{source.path}")
-        case BundledSource() | BundledPin():
-            return Place(table="sources", address=f"bundled:{source.name}")
-        case PackageSource() | PackagePin():
-            return Place(table="sources", address=f"{source.kind}:{source.package}")
-        case IndexSource():
-            return index_place(source.index_url)
-        case IndexPin():
-            return index_place(source.index)
-        case OciSource() | OciPin():
-            return Place(table="oci", address=source.repository)
-        case _:
-            assert_never(source)
-
-
-def index_place(url: str) -> Place:
-    """Return the place of an index."""
-    return Place(table="indexes", address=url and _web_address(url))
-
-
-def _web_address(url: str) -> str:
-    return f"path:{url}" if is_local(url) else url
-
-
-def _git_address(url: str) -> str:
-    if url.startswith("file://"):
-        return f"path:{url.removeprefix('file://')}"
-    server, _, path = url.partition(":")
-    return url if "://" in url else ssh_url(server, path)
 
 
 def match_place(pattern: str, address: str) -> Match:
@@ -108,7 +46,7 @@ def may_cover(pattern: str, address: str) -> bool:
 
 def allows_request(pattern: str, url: str) -> bool:
     """Return whether a request may go to a URL since that is in a place that a pattern covers, or below one."""
-    address = _git_address(re.split("[?#]", url, maxsplit=1)[0])
+    address = git_address(re.split("[?#]", url, maxsplit=1)[0])
     if parse_address(address).word:
         return covers(pattern, address)
     scheme, _, rest = address.partition("://")

@@ -1,4 +1,4 @@
-"""The policies in effect: each may only tighten, so all of them must allow a skill (docs/adr/0053-policy.md). Pure."""
+"""The policies in effect: each may only tighten, so all of them must allow a skill (ADR 47). Pure."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -7,18 +7,10 @@ from skillpm.core.name_patterns import NamePatterns
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import format_duration, sanitize
 from skillpm.core.values import Value
-from skillpm.formats.pin import Pin
 from skillpm.formats.trust.policy import BlockedContent, Policy
 from skillpm.formats.trust.trust_rules import TrustRule
-from skillpm.requirements.source import Source
-from skillpm.trust.places import (
-    Place,
-    allows_request,
-    covers,
-    explain_mismatch,
-    find_place,
-    may_cover,
-)
+from skillpm.kinds.base import Pin, Place, Source
+from skillpm.trust.places import allows_request, covers, explain_mismatch, may_cover
 
 MAX_NAMED = 5
 # By how many seconds clocks may differ.
@@ -93,7 +85,7 @@ class Policies(Value):
 
     def check_place(self, source: Source | Pin) -> Iterator[PolicyCheck]:
         """Check where a skill comes from. An index that is not known yet is checked when it is queried."""
-        place = find_place(source)
+        place = source.place()
         return self.check_address(place) if place.address else iter(())
 
     def check_address(self, place: Place) -> Iterator[PolicyCheck]:
@@ -219,7 +211,7 @@ class Policies(Value):
 
     def find_signers(self, pin: Pin) -> Iterator[TrustRule]:
         """Return the rules of policies about the signature of a skill, all of which must pass."""
-        address = find_place(pin).address
+        address = pin.place().address
         return (rule for rule in self.signers if may_cover(rule.source, address))
 
     @property

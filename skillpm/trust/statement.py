@@ -7,8 +7,8 @@ knowing who signed it, and without a library: a skill that does not match the st
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.file_tree import FileTree
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.names import SIGNATURE_FILE
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize

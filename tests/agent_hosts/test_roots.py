@@ -67,8 +67,8 @@ def test_a_folder_may_be_a_root_in_several_layouts(world: HostWorkspace) -> None
         ),
         pytest.param(
             "codex",
-            ["APP/.agents/skills", "REPO/.agents/skills", "~/.agents/skills", "~/.codex/skills",
-             "~/.codex/skills/.system", "/etc/codex/skills"],
+            ["APP/.agents/skills", "APP/.codex/skills", "REPO/.agents/skills", "REPO/.codex/skills",
+             "~/.agents/skills", "~/.codex/skills", "~/.codex/skills/.system", "/etc/codex/skills"],
             id="X3-codex",
         ),
         pytest.param(

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +11,11 @@ import pytest
 from kit import make_skill
 from kit.skills import to_bytes
 
-from skillpm.audit.finding import AuditFinding
+from skillpm.audit.model.finding import AuditFinding
+from skillpm.cachedir import VERDICTS
 from skillpm.core.file_tree import FileTree, SourceEntry
-from skillpm.operations.audit.verdicts import BUCKET, read_or_audit
-from skillpm.operations.context.runtime import Context
+from skillpm.scope.runtime import Context
+from skillpm.scope.verdicts import read_or_audit
 from skillpm.settings import read_settings
 
 FILES = make_skill("pdf", body="Read it.\U000e0058\n")
@@ -30,11 +33,12 @@ def context(tmp_path: Path) -> Context:
 
 
 def audit(context: Context) -> tuple[AuditFinding, ...]:
-    return read_or_audit(context, TREE, TREE.digest)
+    """Return what another command finds, which has nothing but the cache of the last one."""
+    return read_or_audit(Context(settings=context.settings), TREE, TREE.digest)
 
 
 def entry_of(context: Context) -> Path:
-    (entry,) = (Path(context.settings.cache_dir) / BUCKET).iterdir()
+    (entry,) = (Path(context.settings.cache_dir) / VERDICTS).iterdir()
     return entry
 
 
@@ -105,3 +109,26 @@ def test_a_cache_that_cannot_be_written_costs_only_time(context: Context) -> Non
     Path(context.settings.cache_dir).parent.write_text("a file")
 
     assert audit(context) == EXPECTED
+
+
+def test_a_process_that_finds_its_verdicts_imports_no_rule(context: Context) -> None:
+    code = (
+        "import json, sys\n"
+        "from audit.test_verdicts import EXPECTED, TREE\n"
+        "from skillpm.scope.verdicts import read_or_audit\n"
+        "from skillpm.scope.runtime import Context\n"
+        "from skillpm.settings import read_settings\n"
+        "assert read_or_audit(Context(settings=read_settings(json.loads(sys.argv[1]))), TREE, TREE.digest) =="
+        " EXPECTED\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('skillpm.audit')))\n"
+    )
+    names = json.dumps({"HOME": str(context.settings.home), "SKILLPM_CACHE_DIR": context.settings.cache_dir})
+
+    def imported() -> set[str]:
+        tests = Path(__file__).parents[1]
+        command = [sys.executable, "-c", code, names]
+        return {*subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True).stdout.split()}
+
+    light = {"skillpm.audit", "skillpm.audit.model", "skillpm.audit.model.finding", "skillpm.audit.rule_set"}
+    assert imported() > light
+    assert imported() == light

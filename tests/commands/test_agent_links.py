@@ -571,6 +571,12 @@ def test_an_unknown_agent_is_reported_with_similar_names(project: CommandSandbox
 !   hint: did you mean `claude-code`?
 [2]
 """)
+    for typed, known in {"kimi-cli": "kimi-code-cli", "vscode": "github-copilot", "copilot": "github-copilot"}.items():
+        assert project.output("link", typed) == expected_output(f"""\
+! error: unknown agent `{typed}`
+!   hint: did you mean `{known}`?
+[2]
+""")
     assert project.output("unlink", "zzz") == expected_output("""\
 ! error: unknown agent `zzz`
 !   hint: run `skillpm agents --all` to list them

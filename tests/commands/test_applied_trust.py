@@ -91,7 +91,8 @@ def test_config_lists_the_tables_and_the_skills_that_each_applies_to(trusting: C
         "skills": [],
     }
     (trusting.work / CONFIG).write_text("")
-    assert trusting.output("config", "get", "trust") == ""
+    assert trusting.output("config", "get", "trust") == "! `trust` is not set\n"
+    assert trusting.run("config", "get", "trust").stdout == ""
 
 
 def test_config_does_not_write_tables_of_trust(project: CommandSandbox) -> None:

@@ -10,9 +10,9 @@ from commands.test_signatures import FINGERPRINT, KEY, PDF, publish, sign, trust
 from kit import GitServer, Repository, make_skill, prefix_paths
 from policy.test_published_policies import NEW, NOW, Publisher
 
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import user_scope
 from skillpm.operations.inspect.audit_trail import describe_scope
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import user_scope
 
 
 def test_the_record_of_a_signed_and_reviewed_skill(project: CommandSandbox, url: str, upstream: Repository) -> None:

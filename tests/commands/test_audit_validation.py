@@ -37,19 +37,29 @@ def exception(digest: str, until: str = "2999-01-01", skill: str = "evil", rule:
 
 
 def test_a_skill_with_hidden_text_is_not_installed(project: CommandSandbox, evil: str, upstream: Repository) -> None:
-    project.placeholders[locked_digest(project, evil)] = "DIGEST"
     before = project.full_snapshot
 
     output = project.output("install", evil)
 
     commit = upstream.resolve("main")
-    look = f"`skillpm audit 'git+URL@{commit}#subdirectory=skills/evil'` shows what it contains"
     assert output == expected_output(f"""\
 ! error: `evil` is refused: hidden-text: SKILL.md:5: invisible tag letters spell `Run`
-!   hint: nothing was changed; {look}; to install it all the same, add `--allow hidden-text`, or an exception for DIGEST
+!   hint: nothing was changed; `skillpm audit 'URL#{commit}@evil'` shows all; `--allow hidden-text`, or \
+[[audit.allow]] in config.toml, installs it
 [1]
 """)
+    shown = project.run("audit", f"{evil.removesuffix('@evil')}#{commit}@evil")
+    assert (shown.code, "hidden-text" in shown.stdout) == (1, True)
     assert project.full_snapshot == before
+
+
+def test_a_refusal_is_one_line_however_much_is_found(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    upstream.write(prefix_paths("skills/evil", make_skill("evil", body=TWO_LINES))).commit()
+
+    first, hint = project.run("install", f"{url}@evil").error_output.splitlines()
+
+    assert first == "error: `evil` is refused: hidden-text: SKILL.md:5: invisible tag letters spell `Run`; and 1 more"
+    assert hint.endswith("shows all; `--allow hidden-text`, or [[audit.allow]] in config.toml, installs it")
 
 
 def test_a_dry_run_says_what_would_be_refused(project: CommandSandbox, url: str, upstream: Repository) -> None:
@@ -256,3 +266,43 @@ def test_nothing_is_written_for_any_member_if_one_skill_is_refused(project: Comm
     assert project.run("sync", "--json").json["error"]["skills"] == ["evil"]
     assert not project.exists("skills.lock")
     assert not project.exists(".agent-skills/pdf")
+
+
+@pytest.mark.parametrize("rule", ["mixed-scripts", "obfuscated-command"])
+def test_a_rule_of_an_earlier_version_may_still_be_named(project: CommandSandbox, url: str, rule: str) -> None:
+    warning = f"warning: the audit has no rule `{rule}` any more, so naming it has no effect: "
+
+    assert warning in project.run("install", f"{url}@pdf", "--allow", rule, check=True).error_output
+    for text in (
+        f'[audit]\nblock = ["{rule}", "high"]\n',
+        f'[audit]\nwarn = ["{rule}"]\n',
+        exception("sha256:" + "0" * 64, rule=rule),
+    ):
+        configure(project, text)
+        assert warning in project.run("audit", "pdf", check=True).error_output
+    project.write("skills.json", json.dumps({"skills": {}, "audit": {"block": [rule]}}))
+    assert warning in project.run("install", f"{url}@pdf", check=True).error_output
+    assert project.run("audit", "--explain", rule).error_output.startswith(
+        f"error: the audit has no rule `{rule}` any more\n  hint: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_audited"),
+    [
+        ("block = []\nwarn = []", False),
+        ('block = ["widens"]\nwarn = []', False),
+        ('block = ["acme/RULE"]\nwarn = []\n[audit.scanners.acme]\ncommand = ["true", "{path}"]', False),
+        ("block = []", True),
+        ('block = ["pickle"]\nwarn = []', True),
+    ],
+)
+def test_nothing_is_audited_if_no_rule_can_block_or_warn(
+    project: CommandSandbox, evil: str, settings: str, *, is_audited: bool
+) -> None:
+    configure(project, f"[audit]\n{settings}\n")
+
+    project.run("install", evil, "--allow", "hidden-text")
+
+    verdicts = project.home.parent.glob("**/verdicts/*")
+    assert any("findings" in path.read_text() for path in verdicts) is is_audited

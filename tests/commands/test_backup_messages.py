@@ -42,7 +42,7 @@ def test_restoring_another_version_than_the_locked_one_says_so(
     project.run("update", "--force", check=True)
     other = (
         "! warning: pdf-1 is 1.0.0, but pdf is locked to 2.0.0: it is treated as a local change, so `skillpm "
-        "sync` will stop at it\n"
+        "sync --frozen` will stop at it\n"
         "! warning: pdf-1 was made of 1.0.0, and 2.0.0 is installed: it brings back the old content, too; `skillpm "
         "backup restore pdf-1 --merge` restores only your edits\n"
     )
@@ -55,7 +55,7 @@ would have restored 1; total: 1 skill in WORK/.agent-skills
  ~ pdf pdf-1  (restored from a backup)
 restored 1; total: 1 skill in WORK/.agent-skills
 {other}""")
-    assert project.run("sync").code == 1
+    assert project.run("sync", "--frozen").code == 1
 
 
 def test_skills_made_by_hand_are_counted_when_one_comes_back(project: CommandSandbox) -> None:

@@ -19,6 +19,7 @@ MANIFEST = '{"skills": {"code-review": {"bundled": true}, "pdf": {"git": "URL", 
 BUNDLED = "api-design, claude-code, code-review, git-release, google-workspace, playwright-mcp, skill-creator, skillpm"
 EXAMPLES = "e.g. code-review, owner/repo@skill, https://github.com/owner/repo, ./folder"
 NAMES = "use lower-case letters, digits and single hyphens, at most 64 characters, e.g. bad-name"
+RESTORE = "restore it from version control, or delete it and run `skillpm lock`"
 FIX = "fix the file by hand, or restore it from version control"
 ZEROS = "0" * 40
 A_PATH = (
@@ -166,7 +167,17 @@ UNKNOWN_NAMES = {
     "a bundled skill, mistyped": Case(
         words="install code-reviw",
         message="no index is configured, and skillpm bundles no skill named `code-reviw`",
-        hint=f"did you mean `code-review`? bundled are: {BUNDLED}, testing; from a repository: owner/repo@code-reviw",
+        hint="did you mean `code-review`?",
+    ),
+    "a bundled skill of which the beginning is mistyped": Case(
+        words="install tesst",
+        message="no index is configured, and skillpm bundles no skill named `tesst`",
+        hint="did you mean `testing`?",
+    ),
+    "a well-known skill, mistyped": Case(
+        words="install pfd",
+        message="no index is configured, and skillpm bundles no skill named `pfd`",
+        hint="did you mean `anthropics/skills@pdf`?",
     ),
     "a version that is not there": Case(
         words="install testing@9",
@@ -285,7 +296,7 @@ DOCUMENTS = {
         damage=overwrite(LOCKFILE, '{\n "version": 1,,\n}'),
         message="invalid JSON: Expecting property name enclosed in double quotes",
         where="WORK/skills.lock:2:15",
-        hint=FIX,
+        hint=RESTORE,
     ),
     "a lockfile with merge conflict markers": Case(
         words="sync --frozen",
@@ -314,14 +325,14 @@ DOCUMENTS = {
         damage=replace_text(LOCKFILE, '"digest"', '"extra": 1, "digest"'),
         message="unknown key `extra`; known keys: version, source, digest, signer, dependencies",
         where="WORK/skills.lock:18:7: skills.code-review.extra",
-        hint=FIX,
+        hint=RESTORE,
     ),
     "a digest of another kind": Case(
         words="verify",
         damage=replace_text(LOCKFILE, '"digest": "sha256:', '"digest": "md5:'),
         message="expected sha256: and 64 hex digits, got 'md5:DIGEST-code-review'",
         where="WORK/skills.lock:18:7: skills.code-review.digest",
-        hint=FIX,
+        hint=RESTORE,
     ),
     "an invalid range": Case(
         words="sync",

@@ -1,5 +1,8 @@
 """Hints for beginners' mistakes: misspelled names, wrong order of arguments, wrong folder."""
 
+import json
+from pathlib import Path
+
 import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Repository, make_skill, prefix_paths
@@ -82,3 +85,131 @@ def test_outdated_reports_skills_that_differ_from_the_lockfile(
 ! pdf: {old} is installed, {new} is locked (`skillpm sync` installs what is locked)
 """)
     assert project.output("outdated", "docx") == "! docx is up to date\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["link", "Claude-Code"], "unknown agent `Claude-Code`|did you mean `claude-code`?"),
+        (["link", "Claude"], "unknown agent `Claude`|did you mean `claude-code`?"),
+        (
+            ["link", "claude-code,codex"],
+            "unknown agent `claude-code,codex`|separate several hosts with spaces: claude-code codex",
+        ),
+        (
+            ["unlink", "claude-code, codex"],
+            "unknown agent `claude-code, codex`|separate several hosts with spaces: claude-code codex",
+        ),
+        (["install", "code_review"], "invalid SPEC `code_review`|names have hyphens instead of `_`: code-review"),
+        (
+            ["uninstall"],
+            "name the skills to remove, or use --all|`skillpm list` lists them",
+        ),
+        (
+            ["uninstall", "--all", "pdf"],
+            "--all and names cannot be used together|`skillpm list` lists them",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistyped_name_is_answered_with_the_right_one(
+    project: CommandSandbox, words: list[str], expected: str
+) -> None:
+    message, _, hint = expected.partition("|")
+    assert project.output(*words) == f"! error: {message}\n!   hint: {hint}\n[2]\n"
+
+
+WELL_KNOWN = "a well-known repository has it: skillpm install anthropics/skills@pdf"
+
+
+def test_a_well_known_skill_is_named_and_not_fetched(project: CommandSandbox, tmp_path: Path) -> None:
+    before = project.full_snapshot
+
+    assert project.output("install", "pdf") == expected_output(f"""\
+! error: no index is configured, and skillpm bundles no skill named `pdf`
+!   hint: {WELL_KNOWN}
+[1]
+""")
+    assert project.output("install", "bundled:pdf") == expected_output(f"""\
+! error: skillpm bundles no skill named `pdf`
+!   hint: {WELL_KNOWN}
+[1]
+""")
+    assert project.output("search", "pdf") == expected_output("""\
+! no results for `pdf`
+! searched 0 installed, 9 bundled
+! no index is configured; to add one: skillpm config set indexes.NAME.url URL
+! to list the skills of a repository: skillpm install OWNER/REPO --list
+! well-known repositories have: anthropics/skills@pdf (not searched, not checked)
+""")
+    assert project.json_output("search", "pdf")["known"] == ["anthropics/skills@pdf"]
+    assert project.full_snapshot == before
+
+
+def test_a_skill_that_is_there_from_a_repository_is_updated_by_its_name(project: CommandSandbox, url: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+
+    assert project.output("install", "pdf") == expected_output("""\
+! error: `pdf` is already required from URL (skills/pdf)
+!   where: WORK/skills.json: skills.pdf
+!   hint: to update it, run `skillpm update pdf`
+[1]
+""")
+
+
+def test_uninstall_all_removes_every_skill_and_include(project: CommandSandbox, url: str, upstream: Repository) -> None:
+    commit = upstream.resolve("main")[:7]
+    project.run("install", url, "--all", check=True)
+    project.run("install", "testing", check=True)
+    project.write_files(prefix_paths(".agent-skills/mine", make_skill("mine")))
+
+    assert project.output("uninstall", "--all") == expected_output(f"""\
+ - docx {commit}
+ - pdf {commit}
+ - testing 1.0.0
+removed 3; total: 1 skill in WORK/.agent-skills
+""")
+    assert json.loads(project.read("skills.json"))["skills"] == {}
+    assert "include" not in json.loads(project.read("skills.json"))
+    assert project.exists(".agent-skills/mine/SKILL.md")
+
+
+@pytest.mark.parametrize("text", [None, '{"skills": {}, "members": ["packages/*"]}'], ids=["below", "member"])
+def test_init_names_the_project_above(project: CommandSandbox, text: str | None) -> None:
+    project.write("packages/web/skills.lock", '{"version": 1}')
+    if text:
+        project.write("skills.json", text)
+        notes = [
+            "this is the member packages/web of WORK, whose skills.lock it shares",
+            "WORK/packages/web/skills.lock is no longer used; delete it",
+        ]
+    else:
+        notes = ["to share the lockfile of WORK, add `packages/web` to `members` in WORK/skills.json"]
+
+    assert project.json_output("init", "packages/web")["notes"] == notes
+    project.work.joinpath("packages/web/skills.json").unlink()
+    assert project.output("init", "packages/web").splitlines()[3:] == [f"! {note}" for note in notes]
+
+
+def test_init_names_no_manifest_of_home_and_none_above_the_repository(scene: CommandSandbox) -> None:
+    (scene.home / "skills.json").write_text('{"skills": {}}')
+    inner = scene.home / "code"
+    inner.mkdir()
+    assert "notes" not in scene.json_output("init", cwd=inner)
+    (scene.home / "repo/.git").mkdir(parents=True)
+    scene.write("skills.json", '{"skills": {}}')
+    scene.write("repo/.git/HEAD", "ref: refs/heads/main\n")
+    assert "notes" not in scene.json_output("init", "repo")
+
+
+def test_discover_with_quiet_prints_names_alone(project: CommandSandbox) -> None:
+    project.write_files(prefix_paths(".claude/skills/pdf", make_skill("pdf")))
+
+    assert project.output("discover", "--agent", "claude-code", "-q") == "pdf\n"
+
+
+def test_a_server_without_an_address_is_named_without_an_error_number(project: CommandSandbox) -> None:
+    error = project.run("install", "https://no-such-host.invalid/").stderr
+
+    assert error.count("cannot connect (") == 1
+    assert "Errno" not in error

@@ -10,7 +10,8 @@ import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
 from kit import GitServer, Repository, make_skill, prefix_paths, run_before_event
 
-from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound
+from skillpm.fetchers.git.program.cache_check import is_sound
+from skillpm.fetchers.git.program.repository_cache import GitCache, create_repository
 from skillpm.locks import hold_lock
 from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.prune import PruneResult, prune

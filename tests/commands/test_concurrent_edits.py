@@ -7,12 +7,12 @@ import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
 from kit import GitServer, Repository, respond_after
 
+from skillpm.change.change import ChangeOptions, change
 from skillpm.errors import DocumentChanged
 from skillpm.events import Recorder
-from skillpm.operations.context.project_files import ProjectFiles
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import project_scope
-from skillpm.operations.pipeline.change import ChangeOptions, change
+from skillpm.scope.project_files import ProjectFiles
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import project_scope
 from skillpm.settings import Settings
 
 FETCH = "POST .* fetch"

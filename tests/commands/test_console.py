@@ -14,7 +14,7 @@ from kit import GitServer, Repository
 from skillpm.cli.task_progress import TaskProgress
 from skillpm.cli.text_layout import format_columns, format_table, wrap_text
 from skillpm.events import Recorder
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient
 from skillpm.settings import read_settings
 

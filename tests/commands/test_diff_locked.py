@@ -264,6 +264,7 @@ def test_markdown_keeps_hostile_text_inside_code(reviewed: CommandSandbox, url: 
 ### Skills: 1 changed
 
 - **`pdf`** `1.0.0 ({old}) → 1.0.0 ({new})`
+  - ⚠️ **the audit finds: `deceptive-link (high) in SKILL.md:8`, `hidden-text (high) in SKILL.md:8`**
   - ⚠️ **a tag was moved: `v1.0.0 {old} → {new}`**
   - ⚠️ **the content changed behind an unchanged version: `1.0.0`**
   - may now use tools without asking: `<b>@all</b>`, ``Bash(`)``

@@ -116,7 +116,8 @@ bundled and system folders; keeps all skills with the same name)
 it searches these folders; it shows all skills with one name:
    1 project  .agents/skills    1 skill
    2 user     ~/.agents/skills  1 skill
-     missing: ~/.codex/skills, ~/.codex/skills/.system, /etc/codex/skills
+     missing: .codex/skills, ~/.codex/skills, ~/.codex/skills/.system,
+     /etc/codex/skills
 
 .agents/skills (project)
   pdf  Reads.

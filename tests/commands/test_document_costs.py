@@ -20,9 +20,9 @@ from skillpm.core.limits import (
 from skillpm.formats.trust.policy import MAX_PATTERNS, MAX_WILDCARD_NAMES
 
 COMMANDS = ("list", "prompt", "doctor")
-# How many times the CPU time of the same command without the document it may cost more. These take 0.1 to 0.2 seconds
-# where a document may cost one; without the limits, most documents take minutes.
-FACTOR = 15
+# How many times the CPU time of the same command without the document it may cost more. These take 0.1 seconds where a
+# document may cost 1.5; without the limits, most documents take minutes.
+FACTOR = 30
 
 
 def fill(line: str, size: int, start: str = "") -> str:

@@ -26,6 +26,7 @@ CALLS = {
     "enable": [["enable", "testing"]],
     "disable": [["disable", "testing"]],
     "import": [["import", "other"]],
+    "index build": [["index", "build", "style", "--out", "fresh-shelf", "--default-version", "1.0.0"]],
     "index prune": [["index", "prune", "shelf"]],
     "cache prune": [["cache", "prune", "--unused-for", "0"]],
     "cache clean": [["cache", "clean", "--yes"]],
@@ -115,4 +116,4 @@ def test_a_dry_restoration_stops_where_the_real_one_would(busy: CommandSandbox) 
 def test_restoring_takes_no_option_that_means_nothing(busy: CommandSandbox) -> None:
     for option in ("--keep", "--offline", "--allow-insecure-host"):
         result = busy.run("backup", "restore", "pdf-1", option, "pdf")
-        assert (result.code, result.stderr.startswith(f"error: No such option '{option}'")) == (2, True), result
+        assert (result.code, result.stderr.startswith(f"error: no such option `{option}`")) == (2, True), result

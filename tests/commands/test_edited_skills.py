@@ -10,10 +10,11 @@ from kit import Repository, git, make_skill, prefix_paths
 BLOCKED = """\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf` to keep it as it is, or `--force` to \
-back it up and continue
+!   hint: use `skillpm diff pdf` to see the changes, `--merge` to carry them over, `skillpm sync --keep pdf` to keep \
+it as it is, or `--force` to back it up and continue; to keep it always, write "edits": {"pdf": "keep"} into skills.json
 [1]
 """
+EDITED = "! edited: pdf; it stays as it is, and `skillpm diff pdf` shows the changes\n"
 MINE = make_skill("pdf", "Reads PDF files, my way.", body="My own words.\n")["SKILL.md"]
 
 
@@ -25,22 +26,113 @@ def edited(project: CommandSandbox, url: str) -> CommandSandbox:
     return project
 
 
+def pull_update(edited: CommandSandbox, upstream: Repository) -> None:
+    """Lock new content of the edited skill, as a colleague's commit does, without installing it."""
+    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    colleague = edited.root / "colleague"
+    colleague.mkdir()
+    for name in ("skills.json", "skills.lock"):
+        shutil.copy(edited.work / name, colleague)
+    edited.run("update", cwd=colleague, check=True)
+    shutil.copy(colleague / "skills.lock", edited.work)
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [["sync"], ["sync", "--frozen"], ["install"], ["update"], ["update", "pdf"], ["uninstall", "pdf"]],
+    [["sync"], ["install"], ["update"], ["update", "pdf"], ["uninstall", "pdf"]],
     ids=" ".join,
 )
 def test_an_edited_skill_stops_its_own_change(
     edited: CommandSandbox, upstream: Repository, arguments: list[str]
 ) -> None:
-    upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    if arguments[0] == "update":
+        upstream.write({"skills/pdf/notes.md": "Second.\n"}).commit()
+    else:
+        pull_update(edited, upstream)
     before = edited.full_snapshot
 
-    without = "" if "pdf" in arguments else f"`skillpm {' '.join(arguments)} --keep pdf` to keep it as it is, "
-    merge = "`--merge` to carry them over, " if arguments[0] == "update" else ""
-    expected = BLOCKED.replace("`skillpm sync --keep pdf` to keep it as it is, ", f"{merge}{without}")
+    expected = BLOCKED.replace("`skillpm sync --", f"`skillpm {' '.join(arguments)} --")
+    if "pdf" in arguments:
+        expected = expected.replace(f"`skillpm {' '.join(arguments)} --keep pdf` to keep it as it is, ", "")
+    if arguments[0] in {"install", "uninstall"}:
+        expected = expected.replace("`--merge` to carry them over, ", "")
+    if arguments[0] == "uninstall":
+        expected = expected.partition("; to keep it always")[0] + "\n[1]\n"
     assert edited.output(*arguments) == expected
     assert edited.full_snapshot == before
+
+
+@pytest.mark.parametrize(
+    "command", ["sync", "install", "update", "link claude-code", "install {}@docx", "update testing"]
+)
+def test_an_edit_with_nothing_to_do_for_it_stops_no_command(edited: CommandSandbox, url: str, command: str) -> None:
+    mine = edited.snapshot(".agent-skills/pdf")
+    shutil.rmtree(edited.work / ".agent-skills/testing")
+    arguments = command.format(url).split()
+
+    output = edited.output(*arguments)
+
+    assert EDITED in output
+    assert edited.exists(".agent-skills/testing/SKILL.md")
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert edited.json_output(*arguments)["edited"] == [
+        {"name": "pdf", "files": [{"path": "SKILL.md", "state": "modified"}]}
+    ]
+
+
+@pytest.mark.parametrize("is_updated", [False, True], ids=["same content", "new content"])
+@pytest.mark.parametrize("option", ["--frozen", "--locked", "CI"])
+def test_a_strict_sync_does_everything_else_and_then_names_the_edit(
+    edited: CommandSandbox, upstream: Repository, option: str, *, is_updated: bool
+) -> None:
+    if is_updated:
+        pull_update(edited, upstream)
+    mine = edited.snapshot(".agent-skills/pdf")
+    shutil.rmtree(edited.work / ".agent-skills/testing")
+    arguments, env = (["sync"], {"CI": "true"}) if option == "CI" else (["sync", option], {})
+    command = " ".join(["skillpm", *arguments])
+    expected = BLOCKED.replace("skillpm sync", command)
+
+    assert edited.output(*arguments, "--dry-run", env=env).splitlines()[0] == BLOCKED.splitlines()[0]
+    assert not edited.exists(".agent-skills/testing")
+    output = edited.output(*arguments, env=env)
+
+    assert output == expected.replace("nothing was changed", "everything else was done")
+    assert edited.exists(".agent-skills/testing/SKILL.md")
+    assert edited.snapshot(".agent-skills/pdf") == mine
+    assert edited.output(*arguments, env=env) == expected
+
+
+def test_a_strict_sync_of_a_clone_with_an_edited_skill_installs_the_others(project: CommandSandbox, url: str) -> None:
+    project.run("install", f"{url}@pdf", f"{url}@docx", check=True)
+    clone = project.root / "clone"
+    shutil.copytree(project.work, clone, ignore=shutil.ignore_patterns(".skillpm", "docx"))
+    (clone / ".agent-skills/pdf/SKILL.md").write_bytes(MINE)
+    (clone / ".claude").mkdir()
+    manifest = json.loads((clone / "skills.json").read_text())
+    (clone / "skills.json").write_text(json.dumps({**manifest, "agents": ["claude-code"], "edits": {"*": "keep"}}))
+
+    for _ in range(2):
+        assert project.output("sync", "--frozen", cwd=clone).splitlines()[1] == (
+            "!   pdf: a folder that skillpm did not create"
+        )
+        assert [path.name for path in (clone / ".claude/skills").iterdir()] == ["docx"]
+
+
+@pytest.mark.parametrize("place", ["manifest", "config"])
+def test_edits_of_a_checkout_count_with_frozen_once_they_are_accepted(edited: CommandSandbox, place: str) -> None:
+    if place == "manifest":
+        manifest = json.loads(edited.read("skills.json"))
+        edited.write("skills.json", json.dumps({**manifest, "edits": {"pdf": "keep"}}))
+        for _ in range(2):  # the first one accepts nothing
+            assert edited.output("sync", "--frozen").startswith("! error: blocked by local changes")
+        edited.run("sync", check=True)
+    else:
+        edited.write("../home/.config/skillpm/config.toml", '[edits]\npdf = "keep"\n')
+
+    assert edited.run("sync", "--frozen").code == 0
+    edited.write(".agent-skills/pdf/SKILL.md", MINE.decode() + "More.\n")
+    assert edited.run("sync", "--frozen").code == (1 if place == "manifest" else 0)
 
 
 @pytest.mark.parametrize("is_link", [True, False], ids=["link", "file"])
@@ -57,9 +149,10 @@ def test_what_took_the_place_of_a_skill_is_called_that(edited: CommandSandbox, *
 """)
 
 
-def test_every_file_that_differs_is_named_in_the_message(edited: CommandSandbox) -> None:
+def test_every_file_that_differs_is_named_in_the_message(edited: CommandSandbox, upstream: Repository) -> None:
     edited.write(".agent-skills/pdf/new.md", "New.\n")
     (edited.work / ".agent-skills/pdf/scripts/read.sh").unlink()
+    pull_update(edited, upstream)
 
     assert edited.output("sync") == BLOCKED.replace(
         "(SKILL.md modified)", "(SKILL.md modified, new.md extra, scripts/read.sh missing)"
@@ -69,14 +162,18 @@ def test_every_file_that_differs_is_named_in_the_message(edited: CommandSandbox)
 def test_two_edited_skills_are_reported_together(edited: CommandSandbox) -> None:
     edited.write(".agent-skills/testing/references/flaky.md", "Mine.\n")
 
-    assert edited.output("sync") == expected_output("""\
-! error: blocked by local changes; nothing was changed
+    assert edited.output("sync", "--frozen") == expected_output("""\
+! error: blocked by local changes; everything else was done
 !   pdf: edited since it was installed (SKILL.md modified)
 !   testing: edited since it was installed (references/flaky.md modified)
-!   hint: use `skillpm diff pdf` to see the changes, `skillpm sync --keep pdf --keep testing` to keep them as they \
-are, or `--force` to back them up and continue
+!   hint: use `skillpm diff pdf` to see the changes, `--merge` to carry them over, `skillpm sync --frozen --keep pdf \
+--keep testing` to keep them as they are, or `--force` to back them up and continue; to keep them always, write \
+"edits": {"pdf": "keep", "testing": "keep"} into skills.json
 [1]
 """)
+    assert edited.output("sync").splitlines()[1] == (
+        "! edited: pdf, testing; they stay as they are, and `skillpm diff` shows the changes"
+    )
 
 
 def test_an_edited_skill_blocks_no_other_skill(edited: CommandSandbox, upstream: Repository, url: str) -> None:
@@ -107,7 +204,7 @@ def test_an_edit_stops_no_update_that_brings_nothing_for_it(
     assert result.stdout.splitlines()[-1] == f"updated 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.output("update", "pdf").splitlines()[0].startswith(" = pdf ")
-    assert edited.output("sync") == BLOCKED
+    assert edited.output("sync").endswith(EDITED)
 
 
 def test_keep_leaves_it_as_it_is(edited: CommandSandbox, upstream: Repository, url: str) -> None:
@@ -120,7 +217,7 @@ def test_keep_leaves_it_as_it_is(edited: CommandSandbox, upstream: Repository, u
     assert kept.stdout.splitlines()[-1] == f"updated 1, kept 1; total: 3 skills in {edited.work}/.agent-skills"
     assert edited.snapshot(".agent-skills/pdf") == mine
     assert edited.exists(".agent-skills/docx/notes.md")
-    assert edited.output("sync") == BLOCKED
+    assert edited.output("sync").endswith(EDITED)
 
 
 def test_what_is_kept_stays_locked_as_it_is_so_that_diff_shows_nothing_but_the_edit(
@@ -153,9 +250,10 @@ def test_the_hint_for_many_edited_skills_is_one_line(edited: CommandSandbox) -> 
         if folder.is_dir() and folder.name != ".skillpm":
             (folder / "SKILL.md").write_text("mine\n")
 
-    assert edited.output("sync").splitlines()[-2] == (
-        "!   hint: use `skillpm diff api-design` to see the changes, `--keep NAME` to keep one as it is, or "
-        "`--force` to back them up and continue"
+    assert edited.output("sync", "--frozen").splitlines()[-2] == (
+        "!   hint: use `skillpm diff api-design` to see the changes, `--merge` to carry them over, `--keep NAME` to "
+        'keep one as it is, or `--force` to back them up and continue; to keep them always, write "edits": '
+        '{"NAME": "keep"} into skills.json'
     )
 
 
@@ -332,7 +430,7 @@ def test_a_fresh_clone_takes_over_what_was_committed(committed: CommandSandbox) 
     assert git("status", "--short", cwd=clone) == ""
     assert committed.run("verify", cwd=clone).code == 0
     (clone / ".agent-skills/code-review/SKILL.md").write_text("edited")
-    assert committed.run("sync", cwd=clone).code == 1
+    assert committed.run("sync", "--frozen", cwd=clone).code == 1
 
 
 def test_doctor_says_of_a_fresh_clone_that_nothing_is_installed_yet(committed: CommandSandbox) -> None:

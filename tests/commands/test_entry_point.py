@@ -1,21 +1,51 @@
 """The entry point: help, unknown commands, usage errors, exit codes, Ctrl-C."""
 
 import os
+import re
 import signal
 import sys
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
+from skillpm.cli.main import COMMANDS
 from skillpm.operations.mcp.hosts import MCP_HOSTS
 
 
-def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> None:
-    bare, explicit = scene.run(), scene.run("--help")
+def test_skillpm_without_arguments_prints_the_most_common_commands(scene: CommandSandbox) -> None:
+    assert scene.output() == expected_output("""\
+Usage: skillpm [OPTIONS] COMMAND [ARGS]...
 
-    assert (bare.code, bare.stderr) == (0, "")
-    assert bare.stdout == explicit.stdout
-    assert bare.stdout.startswith("Usage: skillpm [OPTIONS] COMMAND [ARGS]...\n")
+  Install, lock and sync agent skills: folders that contain a SKILL.md.
+
+Options:
+  -C DIR      Run the command as if started in DIR.
+  --version   Show the version and exit.
+  -h, --help  Show this message and exit.
+
+Common commands:
+  init       Start a project by creating skills.json.
+  install    Add skills to skills.json and install them.
+  uninstall  Remove skills.
+  sync       Install what the lockfile specifies.
+  update     Update skills to the newest allowed versions.
+  list       List installed skills.
+  link       Link skills into an agent host's skills folder.
+  diff       Show your edits, or what an update would change.
+
+Use `skillpm --help` for all 45 commands.
+
+  Examples:
+    skillpm install code-review            install a bundled skill
+    skillpm install anthropics/skills@pdf  install from a GitHub repository
+    skillpm sync --frozen                  install what skills.lock specifies
+    skillpm link claude-code               make the skills visible to an agent
+
+  Use `skillpm COMMAND --help` for details and more examples.
+""")
+    assert scene.output("-C", ".") == scene.output()
+    listed = re.findall(r"^  ([a-z]+)(?:,.*|  .*)$", scene.run("--help", check=True).stdout, re.MULTILINE)
+    assert listed == [*COMMANDS]
 
 
 @pytest.mark.parametrize(
@@ -25,7 +55,11 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
         (["zzzzzz"], "unrecognized command `zzzzzz`", "run `skillpm --help`"),
         (["i", "pdf"], "unrecognized command `i`", "did you mean `install`?"),
         (["status"], "unrecognized command `status`", "did you mean `verify`?"),
-        (["publish"], "unrecognized command `publish`", "did you mean `index build`?"),
+        (
+            ["publish"],
+            "unrecognized command `publish`",
+            "run `skillpm index build` for a static site, or `skillpm push` for an OCI registry",
+        ),
         (["fmt"], "unrecognized command `fmt`", "did you mean `validate --fix`?"),
         (["backup", "lst"], "unrecognized command `backup lst`", "did you mean `list`?"),
         (
@@ -33,26 +67,43 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
             "unrecognized command `registry zzzz`",
             "available commands: build, check",
         ),
-        (["--zzzz"], "No such option '--zzzz'", "run `skillpm --help`"),
-        (["sync", "--nope"], "No such option '--nope'", "run `skillpm sync --help`"),
-        (["sync", "--forc"], "No such option '--forc'", "run `skillpm sync --help`"),
-        (["sync", "--froze"], "No such option '--froze'. Did you mean '--frozen'?", "run `skillpm sync --help`"),
-        (["list", "--zzzz"], "No such option '--zzzz'", "run `skillpm list --help`"),
-        (["list", "extra"], "Got unexpected extra argument (extra)", "run `skillpm list --help`"),
-        (["sync", "--keep"], "Option '--keep' requires an argument", "run `skillpm sync --help`"),
+        (["--zzzz"], "no such option `--zzzz`", "run `skillpm --help`"),
+        (["sync", "--nope"], "no such option `--nope`", "run `skillpm sync --help`"),
+        (["sync", "--forc"], "no such option `--forc`", "run `skillpm sync --help`"),
+        (["sync", "--froze"], "no such option `--froze`", "did you mean `--frozen`?"),
+        (["list", "--zzzz"], "no such option `--zzzz`", "run `skillpm list --help`"),
+        (["--json", "-v", "--zzzz"], "no such option `--zzzz`", "run `skillpm --help`"),
+        (
+            ["registry", "--quiet"],
+            "a command is missing after `skillpm registry --quiet`",
+            "available commands: build, check",
+        ),
+        (["--verbose"], "a command is missing after `--verbose`", "run `skillpm --help`"),
+        (["list", "pdf"], "unexpected argument `pdf`", "run `skillpm show pdf`"),
+        (["sync", "pdf"], "unexpected argument `pdf`", "to update single skills, run `skillpm update pdf`"),
+        (["ci", "pdf"], "unexpected argument `pdf`", "to update single skills, run `skillpm update pdf`"),
+        (
+            ["lock", "a", "$(b)"],
+            "unexpected arguments `a $(b)`",
+            "to update single skills, run `skillpm update a '$(b)'`",
+        ),
+        (["discover", "codex"], "unexpected argument `codex`", "did you mean `skillpm discover --agent codex`?"),
+        (["doctor", "pdf"], "unexpected argument `pdf`", "run `skillpm doctor --help`"),
+        (["fit"], "missing option `--agent`", "run `skillpm fit --help`"),
+        (["sync", "--keep"], "option `--keep` requires an argument", "run `skillpm sync --help`"),
         (
             ["prompt", "--budget", "many"],
-            "Invalid value for '--budget': 'many' is not a valid integer range",
+            "invalid value for `--budget`: `many` is not a valid integer range",
             "run `skillpm prompt --help`",
         ),
         (
             ["prompt", "--budget", "-1"],
-            "Invalid value for '--budget': -1 is not in the range x>=0",
+            "invalid value for `--budget`: -1 is not in the range x>=0",
             "run `skillpm prompt --help`",
         ),
         (
             ["search", "x", "--limit", "0"],
-            "Invalid value for '--limit': 0 is not in the range x>=1",
+            "invalid value for `--limit`: 0 is not in the range x>=1",
             "run `skillpm search --help`",
         ),
         (
@@ -60,11 +111,11 @@ def test_skillpm_without_arguments_prints_the_help(scene: CommandSandbox) -> Non
             f"--print-config needs a host; known hosts: {', '.join(MCP_HOSTS)}",
             "for any other host, configure a stdio server with the command `skillpm mcp`",
         ),
-        (["show"], "Missing argument 'NAME'", "run `skillpm show --help`"),
-        (["uninstall"], "Missing argument 'NAME...'", "run `skillpm uninstall --help`"),
+        (["show"], "missing argument `NAME`", "run `skillpm show --help`"),
+        (["enable"], "missing argument `NAME...`", "run `skillpm enable --help`"),
         (
             ["sync", "--lock-timeout", "soon"],
-            "Invalid value for '--lock-timeout': `soon` is not a number of 0 or more",
+            "invalid value for `--lock-timeout`: `soon` is not a number of 0 or more",
             "run `skillpm sync --help`",
         ),
         (
@@ -158,7 +209,11 @@ def test_common_options_are_accepted_before_the_command(scene: CommandSandbox, w
 
 
 def test_common_options_without_a_command_are_a_usage_error(scene: CommandSandbox) -> None:
-    assert scene.output("--quiet") == "! error: No such option '--quiet'\n!   hint: run `skillpm --help`\n[2]\n"
+    assert scene.output("--quiet") == expected_output("""\
+! error: a command is missing after `--quiet`
+!   hint: run `skillpm --help`
+[2]
+""")
 
 
 @pytest.mark.parametrize("group", ["backup", "cache", "config", "index", "registry"])
@@ -199,3 +254,8 @@ def test_ctrl_c_shows_no_traceback_at_any_moment(
     result = scene.run("list", env={"PYTHONPATH": str(scene.work / "site")})
 
     assert (result.code, result.stdout, scene.add_placeholders(result.stderr).lstrip()) == ends
+
+
+def test_a_group_without_its_command_is_an_error_as_json(scene: CommandSandbox) -> None:
+    result = scene.run("index", "--json")
+    assert (result.code, result.json["error"]["message"]) == (2, "a command is missing after `skillpm index --json`")

@@ -16,7 +16,7 @@ def test_list_counts_the_files_that_migrate_would_convert(scene: CommandSandbox)
     scene.write_files(prefix_paths(f"../home/{HERE}", files))
 
     assert scene.output("list", "-g").splitlines()[-1] == expected_output(
-        "! 3 flat files can become skills: `skillpm migrate -g --dry-run` shows how"
+        "! 3 flat files may be meant as skills: `skillpm migrate -g --dry-run` shows which can become some"
     )
     assert [move["from"] for move in scene.json_output("migrate", "-g")["moved"]] == ["a.md", "tools/b.md", "told.md"]
     assert "flat file" not in scene.output("list", "-g")
@@ -45,7 +45,7 @@ def test_doctor_notes_flat_files_without_any_registry(scene: CommandSandbox) -> 
 
     assert (
         expected_output("""\
-note: 1 flat file could be converted to skills: a.md
+note: 1 flat file may be meant as skills: a.md
     where: HOME/.agent-skills
     hint: run `skillpm migrate -g --dry-run` to see the result
 """)

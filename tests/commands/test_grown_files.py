@@ -8,6 +8,7 @@ import pytest
 from fetchers.world import Project
 
 TERABYTE = 10**12  # takes no space; reading it would take longer than any timeout of a test
+REFUSED = "error: `code-review` is refused: not-audited: the folder has {}, so not all of it was audited"
 BLOCKED = "error: blocked by local changes; nothing was changed"
 
 
@@ -32,7 +33,7 @@ def grown(original: Project, tmp_path: Path) -> Project:
     ("command", "code", "line"),
     [
         ("list", 0, "code-review 1.0.0  [modified]"),
-        ("sync", 1, BLOCKED),
+        ("sync", 1, REFUSED.format("more than 100,000,000 bytes")),
         ("sync --force", 0, " ~ code-review 1.0.0  (edited since it was installed; backed up first)"),
         ("verify", 1, "    modified: SKILL.md"),
         ("diff code-review", 0, "modified: SKILL.md (binary or too large to compare)"),
@@ -51,9 +52,7 @@ def test_a_large_file_that_was_added_is_not_read(grown: Project, original: Proje
     grown.write(".agent-skills/code-review/SKILL.md", original.read(".agent-skills/code-review/SKILL.md"))
     os.truncate(grown.write(".agent-skills/code-review/model.bin", b""), TERABYTE)
 
-    result, _ = grown.run_measured("sync")
+    result, _ = grown.run_measured("sync", "--frozen")
 
-    assert (result.code, result.stderr.splitlines()[1]) == (
-        1,
-        "  code-review: edited since it was installed (model.bin extra)",
-    )
+    line = REFUSED.format("a file of more than 25,000,000 bytes")
+    assert (result.code, result.stderr.splitlines()[0]) == (1, line)

@@ -34,7 +34,7 @@ def test_a_relative_folder_of_the_desktop_does_not_count(project: CommandSandbox
     project.run("install", "testing", env=relative, check=True)
     project.run("install", "-g", "testing", env=relative, check=True)
 
-    assert sorted(os.listdir(project.work)) == [".agent-skills", "skills.json", "skills.lock"]
+    assert sorted(os.listdir(project.work)) == [".agent-skills", "bundled-skills", "skills.json", "skills.lock"]
     assert sorted(os.listdir(project.home / ".config/skillpm")) == ["skills.json", "skills.lock"]
     assert project.output("sync", env=relative) == "nothing to do: 1 skill in WORK/.agent-skills\n"
 

@@ -8,7 +8,7 @@ from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths, wait_for
 
 from skillpm import open_service
-from skillpm.registry.snapshot import is_recent, read_file_stat
+from skillpm.installer.disk.stat_cache import is_recent, read_file_stat
 
 DENIED = '{"permission": {"skill": {"x": "deny"}}}'
 AGENT = "---\ndescription: Use when: asked\npermission:\n  skill:\n    x: deny\n---\nYou help.\n"
@@ -199,6 +199,7 @@ def test_folders_of_agents_that_never_end_are_refused(repository: CommandSandbox
     [
         ("claude-code", "app/.claude/settings.json", '{"permissions": {"deny": ["Skill(x)"]}}', "permissions.deny.0"),
         ("claude-code", "app/.claude/settings.local.json", '{"skillOverrides": {"x": "off"}}', "skillOverrides.x"),
+        ("claude-code", ".claude/settings.local.json", '{"skillOverrides": {"x": "off"}}', "skillOverrides.x"),
         (
             "claude-code",
             "../home/.claude/settings.json",
@@ -225,6 +226,16 @@ def test_a_skill_that_another_host_denies_is_not_served(
     assert repository.run("prompt", "--host", host, cwd="app").stdout == ""
     found = repository.json_output("discover", "--agent", host, cwd="app")
     assert [skill["name"] for skill in found["skills"]] == ["x"]  # what the host lists
+
+
+def test_the_local_settings_of_a_repository_of_claude_code_come_last(repository: CommandSandbox) -> None:
+    repository.write(".claude/settings.json", '{"skillOverrides": {"x": "off"}}')
+    repository.write("app/.claude/settings.local.json", '{"skillOverrides": {"x": "off"}}')
+    repository.write(".claude/settings.local.json", '{"skillOverrides": {"x": "on"}}')
+
+    assert repository.run("prompt", "--host", "claude-code", cwd="app", check=True).stdout != ""
+    repository.write(".claude/settings.local.json", '{"skillOverrides": {"y": "on"}}')
+    assert load(repository, "claude-code") == denied_by("WORK/app/.claude/settings.local.json: skillOverrides.x")
 
 
 def test_claude_code_moved_its_settings(repository: CommandSandbox) -> None:

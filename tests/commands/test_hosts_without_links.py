@@ -133,14 +133,18 @@ def test_what_a_host_does_not_load_is_told_with_the_reason(project: CommandSandb
         project.write(f".agent-skills/{name}/SKILL.md", f'+++\nname = "{name}"\ndescription = "Does it."\n+++\nDo.\n')
     project.run("registry", "build", check=True)
 
-    told = project.run("link", "glm", check=True).stderr.splitlines()
+    announced = project.run("link", "glm", check=True).stderr.splitlines()
+    installed = project.run("install", "testing", "-a", "glm", check=True).stderr.splitlines()
 
     expected = [
         "glm does not see git-only: only compatible with `Requires git.`, so glm ignores it",
         "glm does not see no-description: no description; glm ignores skills without one",
         "glm does not see toml-one, toml-two: no name; glm ignores skills without one (its frontmatter is TOML)",
     ]
-    assert [" ".join(line.split()).removeprefix("warning: ") for line in told if "does not see" in line] == expected
+    for lines in (announced, installed):
+        assert [
+            " ".join(line.split()).removeprefix("warning: ") for line in lines if "does not see" in line
+        ] == expected
     notes = [check["message"] for check in project.json_output("doctor")["checks"]]
     assert [note for note in notes if "does not see" in note] == expected
 
@@ -151,8 +155,8 @@ def test_a_copy_made_for_another_host_hides_nothing(project: CommandSandbox) -> 
     project.run("registry", "build", check=True)
     project.run("link", "brutus", check=True)
 
-    told = project.run("link", "opencode", check=True).stderr
-    assert "does not see" not in told
+    announced = project.run("link", "opencode", check=True).stderr
+    assert "does not see" not in announced
 
     for name in ("one", "two"):
         project.write_files(prefix_paths(f".opencode/skill/{name}", make_skill(name, "Is mine.")))

@@ -177,7 +177,7 @@ def test_two_repositories_with_one_name(project: CommandSandbox, url: str, tmp_p
     assert project.output("sync") == expected_output("""\
 ! error: two skills have the name `pdf`: URL (skills/pdf) and OTHER (skills/pdf)
 !   where: WORK/skills.json: include
-!   hint: leave it out of one of them with "exclude": ["pdf"]; for two folders of one repository, choose one with "path"
+!   hint: install them separately: `skillpm install OTHER --all --exclude pdf` leaves it out for good
 [1]
 """)
 
@@ -208,16 +208,17 @@ warning: left out testing of URL: skillpm bundles a skill of that name; `skillpm
 def test_a_second_skill_of_a_name_cannot_stop_updates(whole: CommandSandbox, upstream: Repository) -> None:
     add_skill(upstream, "pdf", "more/pdf")
     for folder in ("one", "two"):
-        add_skill(upstream, "twin", f"{folder}/twin")
+        upstream.write(prefix_paths(f"{folder}/twin", make_skill("twin", f"Twin of {folder}."))).commit()
     upstream.write({"skills/docx/notes.md": "New.\n"}).commit()
 
     assert masked(whole.output("update")) == expected_output("""\
  ~ docx COMMIT → COMMIT
-updated 1; total: 2 skills in WORK/.agent-skills
-! warning: left out pdf of URL: URL (skills/pdf) has that name; `skillpm install URL@pdf` takes it
-! warning: left out twin of URL: URL (skills/two/twin) has that name; `skillpm install URL@twin` takes it
-! warning: left out twin of URL: URL (skills/one/twin) has that name; `skillpm install URL@twin` takes it
+ + twin COMMIT  (new in URL)
+added 1, updated 1; total: 3 skills in WORK/.agent-skills
+! warning: left out two/twin of URL: one/twin has the name `twin`, and other content; \
+`skillpm install URL --path FOLDER` takes another one
 """)
+    assert whole.read_json("skills.lock")["skills"]["pdf"]["source"]["path"] == "skills/pdf"
 
 
 def test_what_is_wrong_with_a_new_skill_stops_no_update(whole: CommandSandbox, upstream: Repository) -> None:
@@ -227,7 +228,8 @@ def test_what_is_wrong_with_a_new_skill_stops_no_update(whole: CommandSandbox, u
     assert masked(whole.output("update")) == expected_output("""\
  ~ docx COMMIT → COMMIT
 updated 1; total: 2 skills in WORK/.agent-skills
-! warning: left out broken of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line
+! warning: left out broken of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line; \
+`skillpm install URL --all --exclude broken` leaves it out for good
 """)
 
 
@@ -305,6 +307,19 @@ def test_a_locked_skill_that_no_include_stands_for_is_refused(
 !   hint: the manifest no longer requires `evil`; run `skillpm lock`
 [1]
 """)
+
+
+def test_a_damaged_requirement_does_not_remove_a_skill(whole: CommandSandbox, url: str) -> None:
+    before = whole.read("skills.lock")
+    lock = json.loads(before)
+    lock["requirements"]["pdf"]["git"] = f"{url}-wrong"
+    whole.write("skills.lock", json.dumps(lock))
+
+    assert whole.run("sync", "--frozen").code == 1
+    whole.run("sync", check=True)
+
+    assert whole.exists(".agent-skills/pdf/SKILL.md")
+    assert whole.read("skills.lock") == before
 
 
 def test_merged_lockfiles_keep_the_include(whole: CommandSandbox, upstream: Repository) -> None:

@@ -56,6 +56,15 @@ pdf
 """)
 
 
+def test_show_of_a_skill_with_many_files_keeps_its_head_in_view(full: CommandSandbox) -> None:
+    full.write_files({f".agent-skills/mine/notes/{number:02}.md": "x" for number in range(40)})
+
+    lines = full.output("show", "mine").splitlines()
+    assert (len(lines), lines[-1]) == (28, "    and 21 more; -v shows all")
+    assert full.output("show", "mine", "-v").count("notes/") == 40
+    assert len(full.json_output("show", "mine")["files"]) == 41
+
+
 def test_show_of_a_local_skill(full: CommandSandbox) -> None:
     assert full.output("show", "mine") == expected_output("""\
 mine
@@ -175,7 +184,7 @@ def test_verify_detects_a_change_with_the_same_size_and_time(full: CommandSandbo
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
 
     assert full.run("verify").code == 1
-    assert full.run("sync").code == 1
+    assert full.run("sync", "--frozen").code == 1
 
 
 def test_verify_detects_another_digest_in_the_lockfile(full: CommandSandbox) -> None:

@@ -2,14 +2,15 @@
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import Repository, make_skill, prefix_paths
+from kit import Repository, git, make_skill, prefix_paths
 
 HEAD = "COMMIT"
 
 
 @pytest.fixture
 def pinned(scene: CommandSandbox, upstream: Repository, url: str) -> CommandSandbox:
-    """Return a sandbox without a project in which the commit of the upstream is `COMMIT`."""
+    """Return a git repository without a project in which the commit of the upstream is `COMMIT`."""
+    git("init", "-q", cwd=scene.work)
     scene.placeholders = {upstream.resolve("main")[:7]: HEAD, url: "URL", **scene.placeholders}
     return scene
 
@@ -18,6 +19,7 @@ def test_one_command_starts_a_project_installs_and_links(pinned: CommandSandbox,
     assert pinned.output("install", f"{url}@pdf", "--agent", "claude-code", "codex") == expected_output("""\
  + pdf COMMIT  (linked in .agents/skills, .claude/skills)
 added 1; total: 1 skill in WORK/.agent-skills
+! no skills.json in this git repository: starting a project in WORK
 ! started a project in WORK: commit skills.json and skills.lock
 """)
     manifest = pinned.read_json("skills.json")
@@ -96,16 +98,16 @@ def test_a_failed_install_starts_no_project(pinned: CommandSandbox, url: str) ->
     assert pinned.output("install", f"{url}@pdf", "-a", "claude-code", "--dry-run") == expected_output("""\
  + pdf COMMIT  (linked in .claude/skills)
 would have added 1; total: 1 skill in WORK/.agent-skills
-! would start a project in WORK
+! no skills.json in this git repository: starting a project in WORK
 """)
     assert pinned.full_snapshot == before
 
 
 def test_the_home_folder_does_not_become_a_project(pinned: CommandSandbox, url: str) -> None:
     assert pinned.output("install", f"{url}@pdf", "-a", "claude-code", cwd="../home") == expected_output("""\
-! error: HOME cannot be a project
-!   hint: use user scope (`-g`), or a folder below it
-[2]
+ + pdf COMMIT  (linked in ~/.claude/skills)
+added 1; total: 1 skill in HOME/.agent-skills
+! user scope: no skills.json found here or above
 """)
 
 

@@ -11,7 +11,11 @@ NEXT_FOR_USER = LINK_HINT.replace("link AGENT", "link -g AGENT")
 def test_the_first_command_works_without_setup(scene: CommandSandbox) -> None:
     output = scene.output("install", "code-review")
 
-    assert output == " + code-review 1.0.0\nadded 1; total: 1 skill in HOME/.agent-skills\n" + NEXT_FOR_USER
+    assert output == expected_output(f"""\
+ + code-review 1.0.0
+added 1; total: 1 skill in HOME/.agent-skills
+! user scope: no skills.json found here or above
+{NEXT_FOR_USER}""")
     assert scene.render_tree("../home") == expected_output("""\
 .agent-skills/
   .skillpm/
@@ -160,6 +164,7 @@ added 6; total: 9 skills in WORK/.agent-skills
 ! warning: skipped code-review: its folder was not created by skillpm
 ! warning: skipped skillpm: it is already required from ./drafts
 ! warning: skipped testing: it has local changes
+! edited: testing; it stays as it is, and `skillpm diff testing` shows the changes
 """)
     assert [project.snapshot(f".agent-skills/{name}") for name in ("testing", "code-review", "skillpm")] == mine
     assert project.run("registry", "check").code == 0

@@ -191,7 +191,8 @@ def test_another_ref_does_not_run_over_edits(project: CommandSandbox, upstream: 
     assert output == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff pdf` to see the changes, or `--force` to back it up and continue
+!   hint: use `skillpm diff pdf` to see the changes, or `--force` to back it up and continue; to keep it always, write \
+"edits": {"pdf": "keep"} into skills.json
 [1]
 """)
     assert project.full_snapshot == before
@@ -228,11 +229,11 @@ def test_two_skills_of_one_name_in_a_repository_are_distinguished_by_folder(
 ) -> None:
     upstream.write(prefix_paths("more/pdf", make_skill("pdf", "Another one."))).commit()
 
-    assert project.output("install", f"{url}@pdf") == expected_output("""\
-! error: URL has several skills named `pdf`: more/pdf, skills/pdf
-!   hint: choose one with --path, e.g. --path more/pdf
-[1]
-""")
+    assert project.run("install", f"{url}@pdf", check=True).stderr.partition("\n")[0].replace(url, "URL") == (
+        "warning: pdf is the one in skills/pdf of URL; others have other content: more/pdf; "
+        "`skillpm install URL --path FOLDER` takes another one"
+    )
+    assert "Reads PDF files." in project.read(".agent-skills/pdf/SKILL.md")
     project.run("install", url, "--path", "more/pdf", check=True)
     assert "Another one." in project.read(".agent-skills/pdf/SKILL.md")
 

@@ -335,7 +335,7 @@ def test_a_failure_is_an_object_with_a_stable_code(
 
 def test_edits_lockfiles_and_digests_have_their_own_codes(full: CommandSandbox) -> None:
     full.write(".agent-skills/pdf/notes.md", "Mine.\n")
-    assert full.run("sync", "--json").json["error"]["code"] == "modified"
+    assert full.run("sync", "--frozen", "--json").json["error"]["code"] == "modified"
     (full.work / ".agent-skills/pdf/notes.md").unlink()
 
     lockfile = full.read("skills.lock")

@@ -3,10 +3,20 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import Repository, make_skill, prefix_paths
+from kit import GitServer, Repository, make_skill, prefix_paths
+from kit.moments import opened
+from kit.signing import Key
+from policy.test_published_policies import NEW, OLD, Publisher
+
+from skillpm import Registry
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.scope.scope import project_scope
+from skillpm.settings import read_settings
+from skillpm.vetting.loading import LoadValidator
 
 HIDDEN = "Be kind.\U000e0052\U000e0075\U000e006e\n"
 
@@ -35,6 +45,33 @@ make an exception for DIGEST in config.toml
 [1]
 """)
     local.run("load", "good", check=True)
+
+
+@pytest.mark.parametrize("words", [("prompt",), ("match", "evil")], ids=" ".join)
+def test_a_refused_skill_is_left_out_with_a_warning(local: CommandSandbox, words: tuple[str, ...]) -> None:
+    local.write_files(prefix_paths(".agent-skills/evil", make_skill("evil", triggers="evil") | {"notes.md": HIDDEN}))
+    local.run("registry", "build", check=True)
+
+    result = local.run(*words)
+
+    assert (result.code, "evil" in result.stdout) == (0, False)
+    assert result.error_output.splitlines()[0] == (
+        "warning: `evil` is refused: hidden-text: notes.md:1: invisible tag letters spell `Run`; it is left out"
+    )
+
+
+def test_the_hint_names_the_digest_whatever_else_refuses_it(local: CommandSandbox) -> None:
+    local.placeholders[digest_of(local, "evil")] = "DIGEST"
+    local.write("../home/.config/skillpm/policy.toml", 'version = 1\n[sources]\nallow = ["bundled"]\n')
+
+    assert local.output("load", "evil") == expected_output("""\
+! error: `evil` is refused for 2 reasons
+!   evil: sources: HOME/.config/skillpm/policy.toml: sources.allow: comes from a local folder, which is not allowed
+!   evil: hidden-text: notes.md:1: invisible tag letters spell `Run`
+!   hint: it was not loaded; `skillpm policy check` explains the policies in effect; `skillpm audit \
+WORK/.agent-skills/evil` shows what it contains; to load it all the same, make an exception for DIGEST in config.toml
+[1]
+""")
 
 
 def test_an_exception_lets_it_pass(local: CommandSandbox) -> None:
@@ -66,6 +103,55 @@ def test_other_settings_are_seen_although_the_skill_has_passed_before(local: Com
     local.write("skills.json", json.dumps({"skills": {}, "audit": {"block": ["hidden-text"]}}))
 
     assert local.run("load", "evil").code == 1
+
+
+POLICY = "../home/.config/skillpm/policy.toml"
+REVIEWS = "../home/.config/skillpm/skills.reviews.json"
+
+
+def change_published_policy(local: CommandSandbox, server: GitServer) -> Callable[[], object]:
+    publisher = Publisher(server, local.home)
+    publisher.publish(OLD, "")
+    local.run("policy", "refresh", check=True)
+
+    def publish() -> None:
+        publisher.publish(NEW, '[licenses]\nallow = ["MIT"]\n')
+        local.run("policy", "refresh", check=True)
+
+    return publish
+
+
+def withdraw_review(local: CommandSandbox, _: GitServer) -> Callable[[], object]:
+    digest = digest_folder(str(local.work / ".agent-skills/good"))
+    review = {"skill": "good", "digest": digest, "criteria": "safe-to-run", "reviewer": "ada", "date": "2026-11-20"}
+    local.write(REVIEWS, json.dumps({"version": 1, "reviews": [review]}))
+    local.write(POLICY, "version = 1\n[require]\nreviews = 1\n")
+    return lambda: local.write(REVIEWS, '{"version": 1, "reviews": []}')
+
+
+def replace_key(local: CommandSandbox, _: GitServer) -> Callable[[], object]:
+    key = Key()
+    local.write("../home/.config/skillpm/acme.pub", key.public_pem)
+    local.write("key.pem", key.pem)
+    local.run("pack", ".agent-skills/good", "--sign", "key.pem", "--out", "good.tar.gz", check=True)
+    subprocess.run(
+        ["tar", "-xzf", "good.tar.gz", "-C", ".agent-skills/good", "skill.oms.sig"], cwd=local.work, check=True
+    )
+    local.write(POLICY, 'version = 1\n[require]\nsigners = {"path" = "acme.pub"}\n')
+    return lambda: local.write("../home/.config/skillpm/acme.pub", Key().public_pem)
+
+
+@pytest.mark.parametrize("prepare", [change_published_policy, withdraw_review, replace_key])
+def test_every_file_with_rules_is_seen_although_the_skill_has_passed_before(
+    local: CommandSandbox, server: GitServer, prepare: Callable[[CommandSandbox, GitServer], Callable[[], object]]
+) -> None:
+    change = prepare(local, server)
+    for _ in range(2):
+        local.run("load", "good", check=True)
+
+    change()
+
+    assert "`good` is refused: " in local.run("load", "good").stderr
 
 
 def test_an_installed_skill_that_was_allowed_is_loaded(project: CommandSandbox, url: str, upstream: Repository) -> None:
@@ -114,14 +200,11 @@ def test_a_server_answers_with_the_reason(local: CommandSandbox) -> None:
     assert rule == "hidden-text"
 
 
-def test_links_are_followed_only_inside_the_skill(local: CommandSandbox) -> None:
-    secret = local.write("outside.md", HIDDEN)
+def test_links_out_of_the_project_are_not_followed(local: CommandSandbox) -> None:
+    secret = local.write("../outside.md", HIDDEN)
     (local.work / ".agent-skills/good/out.md").symlink_to(secret)
-    local.run("load", "good", check=True)
-    local.write(".agent-skills/good/.hidden/deep.md", HIDDEN)
-    (local.work / ".agent-skills/good/in.md").symlink_to(".hidden/deep.md")
 
-    assert local.run("load", "good").code == 1
+    local.run("load", "good", check=True)
 
 
 def test_a_folder_that_came_with_the_checkout_is_audited_when_it_is_recorded(
@@ -151,3 +234,18 @@ def test_what_was_allowed_is_this_rule_of_this_content(project: CommandSandbox, 
     project.run("load", "evil", check=True)
     project.write(".agent-skills/evil/SKILL.md", project.read(".agent-skills/evil/SKILL.md") + HIDDEN)
     assert project.run("load", "evil").code == 1
+
+
+def test_what_was_accepted_of_a_directory_is_read_once_for_all_its_skills(project: CommandSandbox) -> None:
+    project.run("install", "testing", "code-review", check=True)
+    project.run("sync", check=True)
+    settings = read_settings(project.environment())
+    validate = LoadValidator(project_scope(settings, str(project.work)), settings, [])
+    cards = Registry.load(project.work / ".agent-skills").cards.values()
+    (listing,) = (path for path in project.cache.glob("v1/verdicts/*") if b'"testing"' in path.read_bytes())
+
+    with opened(str(listing)) as reads:
+        for card in cards:
+            validate(card)
+
+    assert (len(cards), len(reads)) == (2, 1)

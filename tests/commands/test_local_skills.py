@@ -20,11 +20,6 @@ def mine(project: CommandSandbox) -> CommandSandbox:
 def test_a_folder_is_copied_and_shown_relative_to_the_project(mine: CommandSandbox) -> None:
     mine.write("deep/er/here", "")
 
-    output = mine.output("install", "../../mine/style", cwd="deep/er", env={"HOME": str(mine.home)})
-
-    # Outside of a git repository only the working directory can be the project.
-    assert output.splitlines()[1] == "added 1; total: 1 skill in HOME/.agent-skills"
-    git("init", "-q", str(mine.work))
     output = mine.output("install", "../../mine/style", cwd="deep/er")
     assert output.splitlines()[1] == "added 1; total: 1 skill in WORK/.agent-skills"
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style"}}}
@@ -60,7 +55,10 @@ def test_a_live_link_is_what_the_folder_is(mine: CommandSandbox) -> None:
     assert output == " + style (live link)\nadded 1; total: 1 skill in WORK/.agent-skills\n" + LINK_HINT
     assert mine.read_json("skills.json") == {"skills": {"style": {"path": "./mine/style", "link": True}}}
     assert mine.read_json("skills.lock")["skills"] == {"style": {"source": {"path": "./mine/style", "link": True}}}
-    assert mine.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\nstyle -> ../mine/style\n"
+    assert (
+        mine.render_tree(".agent-skills", ignore=[".skillpm"])
+        == ".gitattributes\nskills.json\nstyle -> ../mine/style\n"
+    )
 
     mine.write("mine/style/SKILL.md", make_skill("style", "Changed.", body="Second.\n")["SKILL.md"])
     assert mine.output("sync", "--locked") in {
@@ -89,6 +87,39 @@ missing: style: the target of its live link is not a folder
 """)
     assert mine.output("uninstall", "style", "-q") == ""
     assert not mine.exists(".agent-skills/style")
+
+
+@pytest.mark.parametrize("what", ["nothing", "a file", "a folder", "a link to nothing"])
+def test_a_checkout_without_the_folder_of_a_live_link_names_the_skill(mine: CommandSandbox, what: str) -> None:
+    mine.run("install", "./mine/style", "--link", check=True)
+    mine.run("install", "code-review", check=True)
+    shutil.rmtree(mine.work / ".agent-skills")
+    shutil.rmtree(mine.work / "mine/style")
+    style = mine.work / "mine/style"
+    match what:
+        case "a file":
+            style.write_text("x")
+        case "a folder":
+            style.mkdir()
+        case "a link to nothing":
+            style.symlink_to("gone")
+    missing = """\
+! error: `style`: its folder ./mine/style does not exist
+!   where: WORK/mine/style
+!   hint: restore it, or remove the skill with `skillpm uninstall style`
+[1]
+"""
+    if what == "a link to nothing":
+        missing = missing.replace("WORK/mine/style", "WORK/mine/gone")
+    elif what == "a folder":
+        missing = "! error: ./mine/style has no SKILL.md\n!   hint: a skill is a folder that contains a SKILL.md\n[1]\n"
+
+    for words in (["sync", "--frozen"], ["sync", "-q"], ["install", "testing", "-q"]):
+        assert mine.output(*words) == expected_output(missing), words
+        assert not mine.exists(".agent-skills/code-review")
+    mine.run("uninstall", "style", check=True)
+    mine.run("sync", check=True)
+    assert mine.exists(".agent-skills/code-review")
 
 
 def test_from_copy_to_live_link_and_back(mine: CommandSandbox) -> None:
@@ -277,14 +308,11 @@ def test_a_manifest_that_was_written_by_hand_may_not_say_so_either(project: Comm
     assert project.full_snapshot == before
 
 
-def test_an_unloadable_skill_of_a_folder_is_reported_with_its_file(project: CommandSandbox) -> None:
+def test_an_unloadable_skill_of_a_folder_is_left_out_and_reported_with_its_file(project: CommandSandbox) -> None:
     project.write_files({"mine/good/SKILL.md": make_skill("good")["SKILL.md"], "mine/bad/SKILL.md": "no frontmatter\n"})
-    before = project.full_snapshot
 
-    assert project.output("install", "./mine", "--all") == expected_output("""\
-! error: skill bad: its SKILL.md cannot be loaded: the file does not begin with a `---` line
-!   where: ./mine/bad/SKILL.md:1
-!   hint: fix that file; nothing was installed
-[1]
-""")
-    assert project.full_snapshot == before
+    assert project.run("install", "./mine", "--all").stderr.splitlines()[0] == (
+        "warning: left out bad of ./mine: its SKILL.md cannot be loaded: the file does not begin with a `---` line"
+    )
+    assert project.exists(".agent-skills/good/SKILL.md")
+    assert not project.exists(".agent-skills/bad")

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from fetchers.world import Project
 from kit import Repository, make_skill, prefix_paths
+from kit.growth import growth_of_calls
+
+from skillpm.cachedir import write_cache_file
 
 
 def create_repository(folder: Path, count: int) -> str:
@@ -56,3 +59,11 @@ def test_three_thousand_skills(tmp_path: Path) -> None:
 
     assert result.stdout.splitlines()[-1].startswith("added 3000; ")
     assert (cost.cpu_seconds < 20, cost.peak_megabytes < 300) == (True, True), cost
+
+
+def test_the_work_for_entries_of_the_cache_grows_with_their_number(tmp_path: Path) -> None:
+    def work(count: int) -> None:
+        for number in range(count):
+            write_cache_file(str(tmp_path / f"{count}" / f"{number}"), b"")
+
+    assert growth_of_calls(work, 50) < 2.3

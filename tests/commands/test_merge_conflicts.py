@@ -6,6 +6,8 @@ import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import GitError, git, make_skill, prefix_paths
 
+from skillpm.core.conflict_markers import split_sides
+
 UNMERGED = """\
 ---
 name: mine
@@ -150,10 +152,12 @@ def merge_branches(project: CommandSandbox, *, style: str = "merge") -> None:
 def test_lock_merges_both_sides_of_a_conflict(project: CommandSandbox, style: str) -> None:
     project.write_files(prefix_paths("shared", make_skill("shared", "Base.")))
     merge_branches(project, style=style)
-    assert "<<<<<<<" in project.read("skills.lock")
+    ours = split_sides(project.read("skills.lock"))
+    assert ours is not None
+    label = json.loads(ours[0])["skills"]["shared"]["digest"].removeprefix("sha256:")[:12]
 
-    assert project.output("lock") == expected_output("""\
- + shared 2b32ec5dfb1b
+    assert project.output("lock") == expected_output(f"""\
+ ~ shared {label} → 2b32ec5dfb1b
 WORK/skills.lock written
 ! warning: WORK/skills.lock: merged both sides of its conflict; resolved again, since they lock it differently: shared
 """)

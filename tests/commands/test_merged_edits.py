@@ -36,7 +36,8 @@ def test_an_update_that_edits_block_names_the_way_to_carry_them_over(
 ! error: blocked by local changes; nothing was changed
 !   pdf: edited since it was installed (SKILL.md modified)
 !   hint: use `skillpm diff pdf` to see the changes, `--merge` to carry them over, `skillpm update \
---keep pdf` to keep it as it is, or `--force` to back it up and continue
+--keep pdf` to keep it as it is, or `--force` to back it up and continue; to keep it always, write "edits": \
+{"pdf": "keep"} into skills.json
 [1]
 """)
 
@@ -180,7 +181,10 @@ def test_edits_says_it_for_good(edited: CommandSandbox, upstream: Repository, pl
 
     assert edited.read(FILE) == TEXT.replace("Line 2.", "Mine.").replace("Line 18.", "Theirs.")
     # And without anything new, edits stop no command.
-    assert edited.output("sync") == "nothing to do: 1 skill in WORK/.agent-skills\n"
+    assert edited.output("sync") == expected_output("""\
+nothing to do: 1 skill in WORK/.agent-skills
+! edited: pdf; it stays as it is, and `skillpm diff pdf` shows the changes
+""")
 
 
 def test_keep_in_the_manifest_keeps_what_is_edited(edited: CommandSandbox, upstream: Repository, url: str) -> None:

@@ -91,6 +91,10 @@ MOVES = """\
  + commit-messages/SKILL.md  from writing/commit_messages.md, frontmatter added
  + debugging/SKILL.md        from development/debugging.md
 """
+BROKEN_LINK = (
+    "writing/commit_messages.md (`why.md`): a link leads to a file that is not in the new folder; "
+    "to list all: `skillpm validate HOME/.agent-skills`"
+)
 LOOK = "review the frontmatter that was added, since models choose a skill by its description"
 
 
@@ -118,6 +122,7 @@ writing/
     assert output == expected_output(f"""\
 {MOVES}converted 3 flat files: 4 skills in HOME/.agent-skills
 {LEFT}backed up the old skills.json as skills.json-1
+! warning: {BROKEN_LINK}
 ! next: `skillpm list -g` lists them, `skillpm link -g AGENT` links them for an agent; {LOOK}
 """)
     assert old.render_tree(f"../home/{HERE}") == expected_output("""\
@@ -179,7 +184,8 @@ def test_dry_run_reports_the_same_and_changes_nothing(old: CommandSandbox) -> No
 
     assert output == expected_output(f"""\
 {MOVES}would have converted 3 flat files: 4 skills in HOME/.agent-skills
-{LEFT}! next: run it without --dry-run to convert them; {LOOK}
+{LEFT}! warning: {BROKEN_LINK}
+! next: run it without --dry-run to convert them; {LOOK}
 """)
     assert old.snapshot("..", ignore=["cache"]) == before
 
@@ -222,9 +228,29 @@ code-review     1.0.0  Reviews code changes for real defects and reports only fâ
 commit-messages        [unmanaged] Says why.
 debugging              [unmanaged] Finds faults.
 testing                [unmanaged] A folder already.
-! 4 flat files can become skills: `skillpm migrate -g --dry-run` shows how
+! 4 flat files may be meant as skills: `skillpm migrate -g --dry-run` shows which can become some
 """)
     assert "  triggers     bug, crash\n" in old.output("show", "-g", "debugging")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_new_frontmatter_has_the_line_endings_of_its_file(scene: CommandSandbox, line_end: str) -> None:
+    scene.write("old/review.md", f"# Review{line_end}{line_end}Reads code.{line_end}")
+    scene.write("old/skills.json", '{"version": "1", "skills": [{"name": "review", "filePath": "review.md"}]}')
+
+    scene.run("migrate", "old", check=True)
+
+    lines = scene.read("old/review/SKILL.md").split(line_end)
+    assert lines == [
+        "---",
+        "name: review",
+        'description: "Review. Reads code."',
+        "---",
+        "# Review",
+        "",
+        "Reads code.",
+        "",
+    ]
 
 
 def test_an_unreadable_skills_json_is_backed_up_and_replaced(scene: CommandSandbox) -> None:
@@ -317,7 +343,7 @@ def test_json_lists_what_was_moved_and_what_was_not(old: CommandSandbox) -> None
         ],
         "inherited": ["api-design", "debugging", "testing"],
         "backup": "",
-        "warnings": [],
+        "warnings": [BROKEN_LINK],
         "dryRun": True,
     }
     found = old.json_output("migrate", "--dry-run")
@@ -665,6 +691,7 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
     assert [move["to"] for move in found["moved"]] == ["inside/SKILL.md"]
     assert {left["path"]: left["why"] for left in found["skipped"]} == {
         "\x1b[31mred.md": "its path has a control, hidden or undecodable character",
+        ".hidden.md": "hidden; rename it without the dot",
         "big.md": "over 1000000 bytes",
         "c/d/": "a folder in a category folder",
         "c/e/": "already a skill; move its folder up",
@@ -679,6 +706,21 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
     }
     assert scene.snapshot("../home") == outside
     assert "\x1b" not in scene.run("migrate", "old").stdout
+
+
+def test_a_listed_file_in_a_deeper_folder_is_not_missing(scene: CommandSandbox) -> None:
+    entries = [legacy_entry(path, name, "c", "t") for path, name in (("c/d/aws.md", "aws"), ("e/f/gcp.md", "gcp"))]
+    scene.write_files(prefix_paths("old", {"c/d/aws.md": flat("aws"), "c/x.md": flat("x"), "e/f/gcp.md": flat("gcp")}))
+    scene.write("old/skills.json", json.dumps({"skills": entries}))
+
+    found = scene.run("migrate", "old", "--json", check=True).json
+
+    reason = "listed in skills.json, but in a folder of a category folder; move it to"
+    assert {left["path"]: left["why"] for left in found["skipped"]} == {
+        "c/d/": "a folder in a category folder",
+        "c/d/aws.md": f"{reason} c/aws.md",
+        "e/f/gcp.md": f"{reason} e/gcp.md",
+    }
 
 
 def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: CommandSandbox) -> None:
@@ -832,3 +874,23 @@ def test_what_some_hosts_do_not_read_is_one_warning_with_the_remedy(scene: Comma
         "to repair: `skillpm validate --fix --yaml WORK/skills`"
     )
     scene.run("validate", "--fix", "--yaml", "skills", check=True)
+
+
+def test_toml_between_dashes_is_warned_of_and_links_that_no_longer_lead_on(scene: CommandSandbox) -> None:
+    text = 'name = "t"\ndescription = "Does it."\n'
+    scene.write("skills/dash.md", f"---\n{text}---\nDo it.\n".replace('"t"', '"dash"'))
+    linked = "See [how](../development/api-design.md#more), ![logo](img/x.png), [web](https://acme.example/)"
+    scene.write("skills/links.md", f"---\nname: links\ndescription: Does it.\n---\n{linked}\n")
+    scene.write("skills/img/x.png", "png")
+    scene.write("skills/fine.md", "---\nname: fine\ndescription: Does it.\n---\nSee [web](https://acme.example/).\n")
+    scene.write("skills/.hidden.md", "---\nname: hidden\ndescription: Does it.\n---\n")
+
+    result = scene.json_output("migrate", "skills")
+
+    assert result["warnings"] == [
+        "dash.md: the frontmatter is TOML, which many hosts do not read; "
+        "to repair: `skillpm validate --fix --yaml WORK/skills`",
+        "links.md (`../development/api-design.md`): a link leads to a file that is not in the new folder; "
+        "to list all: `skillpm validate WORK/skills`",
+    ]
+    assert result["skipped"] == [{"path": ".hidden.md", "why": "hidden; rename it without the dot"}]

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit import snapshot
 
-from skillpm.formats.legacy.registry import LegacyEntry, read_legacy_registry
+from skillpm.adopt.conversion import migrate
+from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
 from skillpm.formats.plain_markdown import BOM
 from skillpm.formats.registry import read_registry
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import user_scope
-from skillpm.operations.migrate.conversion import migrate
 from skillpm.operations.registry import check_registry
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import user_scope
 from skillpm.settings import Settings
 
 pytestmark = pytest.mark.slow

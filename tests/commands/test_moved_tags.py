@@ -7,8 +7,8 @@ from kit import Repository, make_skill, prefix_paths
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin
-from skillpm.operations.inspect.moved_tags import find_moved_tags
+from skillpm.kinds.git import GitPin
+from skillpm.locking.moved_tags import find_moved_tags
 
 
 @pytest.fixture
@@ -82,3 +82,22 @@ def test_a_moved_tag_is_reported_where_a_changed_requirement_leads_to_it(
     project.write("skills.json", project.read("skills.json").replace('"path": "skills/docx"', '"skill": "docx"'))
 
     assert [each for each in project.json_output(*command)["warnings"] if "moved" in each] == [moved]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("ref", ["#main", ""])
+def test_a_branch_that_goes_back_to_an_older_commit_is_reported(
+    project: CommandSandbox, upstream: Repository, url: str, ref: str, command: list[str]
+) -> None:
+    first = upstream.resolve("main")
+    second = upstream.write(prefix_paths("skills/docx", make_skill("docx", body="Newer.\n"))).commit()
+    project.run("install", f"{url}{ref}@docx", check=True)
+    assert "went back" not in project.output(*command)
+    upstream.reset(first)
+    if "--force" in command:
+        project.write(".agent-skills/docx/SKILL.md", "my own words\n")
+
+    warnings = [each for each in project.json_output(*command)["warnings"] if "went back" in each]
+
+    branch = "branch main" if ref else "the default branch"
+    assert warnings == [f"docx: {branch} went back {second[:7]} → {first[:7]}, an older commit"]

@@ -1,4 +1,4 @@
-"""In a project inside another one, `discover` and what is served agree: nearest first, up to the git root (ADR 17)."""
+"""In a project inside another one, `discover` and what is served agree: nearest first, up to the git root (ADR 16)."""
 
 import json
 

@@ -2,18 +2,19 @@
 
 import json
 
+import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import git, make_skill, prefix_paths
 
 FLAT = "---\nname: old\ndescription: Old.\n---\n# Old\n"
-MIGRATE = "`skillpm migrate -g --dry-run` shows how"
+MIGRATE = "`skillpm migrate -g --dry-run` shows which can become some"
 
 
 def test_list_mentions_flat_files_once_and_not_in_json(scene: CommandSandbox) -> None:
     scene.write("../home/.agent-skills/old.md", FLAT)
     assert scene.output("list") == expected_output(f"""\
 ! no skills in HOME/.agent-skills; try `skillpm install code-review`
-! 1 flat file can become skills: {MIGRATE}
+! 1 flat file may be meant as skills: {MIGRATE}
 """)
     scene.write("../home/.agent-skills/tools/other.md", FLAT)
     scene.write("../home/.agent-skills/README.md", "# Skills\n")
@@ -21,7 +22,7 @@ def test_list_mentions_flat_files_once_and_not_in_json(scene: CommandSandbox) ->
     scene.write_files(prefix_paths("../home/.agent-skills/mine", make_skill("mine", "By hand.")))
     assert scene.output("list") == expected_output(f"""\
 mine   [unmanaged] By hand.
-! 2 flat files can become skills: {MIGRATE}
+! 2 flat files may be meant as skills: {MIGRATE}
 """)
     assert scene.run("list", "-q").stderr == ""
     assert [row["name"] for row in scene.json_output("list")["skills"]] == ["mine"]
@@ -112,16 +113,20 @@ agents of skills.json brought up to date: 0 skills in WORK/.agent-skills
     assert "links" not in project.json_output("sync")
 
 
-def test_install_says_in_a_repository_that_no_project_was_meant(scene: CommandSandbox) -> None:
-    own = "installed in user scope; `skillpm init` makes this repository a project with its own skills"
-    assert own not in scene.output("install", "code-review")
-    git("init", "-q", cwd=scene.work)
+@pytest.mark.parametrize("agent", [[], ["-a", "claude-code"]], ids=["", "-a"])
+def test_install_says_where_it_writes_unless_that_is_clear(scene: CommandSandbox, agent: list[str]) -> None:
+    user = "! user scope: no skills.json found here or above"
+    project = "! no skills.json in this git repository: starting a project in WORK"
+    scene.write("a/here", "")
 
-    assert scene.output("install", "testing").splitlines()[-1] == f"! {own}"
-    assert own not in scene.output("install", "testing")
-    assert own not in scene.output("install", "-g", "api-design")
-    scene.run("init", check=True)
-    assert own not in scene.output("install", "testing")
+    assert user in scene.output("install", "testing", *agent).splitlines()
+    assert "user scope:" not in scene.output("install", "-g", "api-design", *agent)
+    git("init", "-q", cwd=scene.work)
+    assert project in scene.output("install", "testing", *agent, "--dry-run", cwd="a").splitlines()
+    assert not scene.exists("skills.json")
+    assert project in scene.output("install", "testing", *agent, cwd="a").splitlines()
+    assert scene.exists("skills.json")
+    assert "starting" not in scene.output("install", "api-design", *agent, cwd="a")
 
 
 def test_installing_a_folder_of_flat_files_names_migrate(project: CommandSandbox) -> None:

@@ -7,7 +7,7 @@ from commands.scene import CommandSandbox, expected_output
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "-1", "1e999", "soon", ""])
 def test_an_invalid_duration_is_a_usage_error(scene: CommandSandbox, number: str) -> None:
     assert scene.output("cache", "prune", f"--unused-for={number}") == expected_output(f"""\
-! error: Invalid value for '--unused-for': `{number}` is not a number of 0 or more
+! error: invalid value for `--unused-for`: `{number}` is not a number of 0 or more
 !   hint: run `skillpm cache prune --help`
 [2]
 """)

@@ -62,7 +62,7 @@ def test_a_command_of_another_tool_is_answered_with_ours(scene: CommandSandbox, 
 @pytest.mark.parametrize("option", ["--copy", "--pin", "--scope", "--editable", "-C", "-D"])
 def test_an_option_of_another_tool_is_answered_with_ours(scene: CommandSandbox, option: str) -> None:
     result = scene.run("install", "pdf", option, env={"COLUMNS": "300"})
-    assert (result.code, result.stderr) == (2, f"error: No such option '{option}'\n  hint: {OPTION_HINTS[option]}\n")
+    assert (result.code, result.stderr) == (2, f"error: no such option `{option}`\n  hint: {OPTION_HINTS[option]}\n")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_an_option_that_another_command_has_is_answered_too(
     scene: CommandSandbox, words: list[str], option: str
 ) -> None:
     result = scene.run(*words, env={"COLUMNS": "300"})
-    assert (result.code, result.stderr) == (2, f"error: No such option '{option}'\n  hint: {OPTION_HINTS[option]}\n")
+    assert (result.code, result.stderr) == (2, f"error: no such option `{option}`\n  hint: {OPTION_HINTS[option]}\n")
 
 
 def test_no_answered_option_exists_in_every_command() -> None:
@@ -106,4 +106,4 @@ def test_a_repeated_command_in_a_hint_names_the_folder(scene: CommandSandbox) ->
     scene.run("-C", "a", "install", "code-review", check=True)
     scene.write("a/.agent-skills/code-review/SKILL.md", "my own words")
 
-    assert "`skillpm -C a sync --keep code-review`" in scene.run("-C", "a", "sync", env={"COLUMNS": "300"}).stderr
+    assert "`skillpm -C a ci --keep code-review`" in scene.run("-C", "a", "ci", env={"COLUMNS": "300"}).stderr

@@ -16,7 +16,7 @@ from kit import Result, Sandbox, make_skill, prefix_paths, wait_for
 
 from skillpm.cli.answer_preparation import CannotPrepare, Watcher
 from skillpm.cli.prepared_answers import ANSWERED
-from skillpm.installer.stat_cache import UNKNOWN_TICK
+from skillpm.installer.disk.stat_cache import UNKNOWN_TICK
 
 HERE = ".agent-skills"
 SKILL = f"{HERE}/code-review/SKILL.md"

@@ -38,9 +38,10 @@ def locked(sandbox: CommandSandbox) -> set[str]:
 
 
 def left_out(name: str = "bad", place: str = "URL", found: str = FOUND) -> str:
+    command = f"skillpm install {place} --all"
     return (
-        f"! warning: left out {name} of {place}: {found}; to leave it out for good, add it to `exclude` in "
-        "skills.json; `skillpm lock --upgrade --allow hidden-text` locks it for review\n"
+        f"! warning: left out {name} of {place}: {found}; `{command} --allow hidden-text` takes it; "
+        f"`{command} --exclude {name}` leaves it out for good\n"
     )
 
 
@@ -77,6 +78,16 @@ def test_a_new_skill_that_is_refused_is_left_out(
     assert locked(whole) == {"docx", "pdf"} | (set() if is_dry else {"fine"})
     assert not whole.exists(".agent-skills/bad")
     assert whole.run("sync", check=True).stderr == ""
+
+
+def test_outdated_says_which_new_skill_would_be_left_out(whole: CommandSandbox, upstream: Repository, url: str) -> None:
+    add_skill(upstream, "bad", HIDDEN)
+    add_skill(upstream, "fine")
+
+    output = masked(whole.output("outdated"))
+
+    assert f"! bad: new in URL; it would be left out: {FOUND}\n" in output
+    assert "! fine: new in URL\n" in output
 
 
 @pytest.mark.parametrize("words", [words for words in TAKING if words[0] != "install"], ids=" ".join)
@@ -222,24 +233,27 @@ def test_a_skill_that_cannot_be_loaded_frees_no_name(
     assert (
         masked(whole.add_placeholders(result.stderr))
         == """\
-warning: left out helper of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line
-warning: left out chart of URL: it requires `helper`, which was left out
-error: pdf was not updated: it requires `helper`, which was left out
+warning: left out helper of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line; \
+`skillpm install URL --all --exclude helper` leaves it out for good
+warning: left out chart of URL: it requires `helper`, which was left out; `skillpm install URL --all --exclude chart` \
+leaves it out for good
+warning: pdf stays as it is locked: it requires `helper`, which was left out
 """
     )
-    assert (result.code, locked(whole)) == (1, {"docx", "fine", "pdf"})
+    assert (result.code, locked(whole)) == (0, {"docx", "fine", "pdf"})
 
 
-def test_many_refused_skills_share_a_line(whole: CommandSandbox, upstream: Repository) -> None:
-    for number in range(9):
-        add_skill(upstream, f"bad-{number}", HIDDEN)
+def test_each_refused_skill_is_named_once(whole: CommandSandbox, upstream: Repository) -> None:
+    names = [f"bad-{number:02}" for number in range(22)]
+    for name in names:
+        add_skill(upstream, name, HIDDEN)
 
-    assert whole.output("update") == expected_output("""\
-nothing to do: 2 skills in WORK/.agent-skills
-! warning: left out bad-0, bad-1, bad-2, bad-3, bad-4, bad-5, bad-6, bad-7 (8 of 9) of URL: refused by hidden-text; to \
-leave them out for good, add them to `exclude` in skills.json; `skillpm lock --upgrade --allow hidden-text` locks them \
-for review
-""")
+    result = whole.run("update", check=True)
+
+    lines = whole.add_placeholders(result.stderr).splitlines(keepends=True)
+    assert lines[:-1] == [left_out(name).removeprefix("! ") for name in names[:20]]
+    assert lines[-1] == "warning: and 2 more skills left out; --json names all of them\n"
+    assert [each["name"] for each in json.loads(whole.run("update", "--json").stdout)["leftOut"]] == names
 
 
 def test_what_lacks_a_review_is_locked_to_be_reviewed(whole: CommandSandbox, upstream: Repository) -> None:
@@ -251,8 +265,8 @@ def test_what_lacks_a_review_is_locked_to_be_reviewed(whole: CommandSandbox, ups
 
     assert whole.add_placeholders(update.stderr).splitlines()[0] == (
         "warning: left out fine of URL: reviews: WORK/skills.policy.toml: require.reviews: has 0 reviews that apply "
-        "here, and needs 1; to leave it out for good, add it to `exclude` in skills.json; `skillpm lock --upgrade` "
-        "locks it for review"
+        "here, and needs 1; `skillpm lock --upgrade` locks it for review; `skillpm install URL --all --exclude fine` "
+        "leaves it out for good"
     )
     assert lock.stderr == ""
     assert locked(whole) == {"docx", "fine", "pdf"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
-from skillpm.operations.context.scope import find_scope, project_scope, user_scope
+from skillpm.scope.scope import find_scope, project_scope, user_scope
 from skillpm.settings import read_settings
 
 
@@ -22,11 +22,13 @@ def edited(scene: CommandSandbox) -> CommandSandbox:
 
 
 def test_hints_for_an_edit_in_user_scope_work_inside_a_project(edited: CommandSandbox) -> None:
-    assert edited.output("sync", "-g") == expected_output("""\
+    edited.run("sync", "-g", check=True)
+    assert edited.output("sync", "-g", "--frozen") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   code-review: edited since it was installed (SKILL.md modified)
-!   hint: use `skillpm diff -g code-review` to see the changes, `skillpm sync -g --keep code-review` to keep it as it \
-is, or `--force` to back it up and continue
+!   hint: use `skillpm diff -g code-review` to see the changes, `--merge` to carry them over, `skillpm \
+sync -g --frozen --keep code-review` to keep it as it is, or `--force` to back it up and continue; to keep it always, \
+write "edits": {"code-review": "keep"} into skills.json
 [1]
 """)
     assert "+Mine." in edited.run("diff", "-g", "code-review", check=True).stdout

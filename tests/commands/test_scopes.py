@@ -1,5 +1,7 @@
 """Which folder a command works in: the project found upwards, else the user's own."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,21 +45,75 @@ def test_above_the_git_root_nothing_is_looked_for(scene: CommandSandbox) -> None
     assert where(scene, cwd="a") == "user HOME/.agent-skills"
 
 
-def test_outside_of_git_only_the_working_directory_applies(scene: CommandSandbox) -> None:
-    scene.create_project().write("a/here", "")
+def test_outside_of_git_the_users_own_folders_are_searched(scene: CommandSandbox) -> None:
+    scene.create_project().write("a/b/here", "")
 
-    assert where(scene) == "project WORK/.agent-skills"
-    assert where(scene, cwd="a") == "user HOME/.agent-skills"
-    assert where(scene, "--project", "..", cwd="a") == "project WORK/.agent-skills"
+    assert where(scene, cwd="a/b") == "project WORK/.agent-skills"
+    assert scene.output("install", "testing", "-q", cwd="a/b") == ""
+    assert scene.exists(".agent-skills/testing/SKILL.md")
 
 
-def test_a_registry_on_the_way_is_passed_over(scene: CommandSandbox) -> None:
+@pytest.mark.parametrize("obstacle", ["writable by others", "another owner", "HOME", "mount point"])
+def test_the_search_outside_of_git_ends_where_others_could_put_a_manifest(scene: CommandSandbox, obstacle: str) -> None:
+    folder = scene.create_project().write("a/b/here", "").parent
+    env = None
+    if obstacle == "writable by others":
+        scene.work.chmod(0o1777)
+    elif obstacle == "HOME":
+        env = {"HOME": str(folder.parent), "SKILLPM_CONFIG_DIR": str(scene.home / ".config/skillpm")}
+    elif os.geteuid() != 0:
+        pytest.skip("only root can change owners and mount")
+    elif obstacle == "another owner":
+        os.chown(folder.parent, 65534, 65534)
+    else:
+        subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
+    try:
+        assert where(scene, cwd=folder, env=env).startswith("user ")
+    finally:
+        if obstacle == "mount point":
+            subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (REGISTRY, "this file is a registry (`skills` is an array)"),
+        ("[]", "this skills.json belongs to another tool"),
+        ('{"skills": ["pdf"]}', "`skills` is a list of names"),
+        ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
+    ],
+    ids=["registry", "list", "names", "invalid"],
+)
+@pytest.mark.parametrize("place", ["here", "above"])
+def test_a_skills_json_that_is_not_a_manifest_is_an_error_of_every_command(
+    scene: CommandSandbox, text: str, message: str, place: str
+) -> None:
     git("init", "-q", str(scene.work))
-    scene.create_project().write("a/skills.json", REGISTRY)
+    scene.write("skills.json", text)
+    scene.write("a/here", "")
+    before = scene.full_snapshot
 
-    assert where(scene, cwd="a") == "project WORK/.agent-skills"
-    scene.run("install", "testing", check=True)
+    for command in ("sync", "install testing", "list", "lock", "update", "verify", "outdated", "link codex"):
+        result = scene.run(*command.split(), cwd="a" if place == "above" else None)
+        assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: {message}"), command
+    assert scene.full_snapshot == before
+    assert where(scene, "-g") == "user HOME/.agent-skills"
+
+
+def test_the_registry_of_a_skills_directory_is_passed_over(scene: CommandSandbox) -> None:
+    scene.create_project().run("install", "testing", check=True)
+
     assert where(scene, cwd=".agent-skills") == "project WORK/.agent-skills"
+
+
+@pytest.mark.parametrize("path", ["skills.json", "skills.lock", "../home/.config/skillpm/config.toml"])
+def test_a_byte_order_mark_is_left_out(scene: CommandSandbox, path: str) -> None:
+    scene.create_project().run("install", "testing", check=True)
+    scene.write("../home/.config/skillpm/config.toml", 'agents = ["codex"]\n')
+    scene.write(path, "\ufeff" + scene.read(path))
+
+    assert scene.output("sync", "--frozen").splitlines()[0] == " → testing 1.0.0  (linked in .agents/skills)"
+    assert scene.run("lock", "--check").code == 0
 
 
 def test_another_tools_skills_json_is_an_error_that_names_the_way_out(scene: CommandSandbox) -> None:
@@ -167,7 +223,7 @@ def test_init_starts_a_project_once(scene: CommandSandbox) -> None:
     assert scene.output("init") == expected_output("""\
 wrote WORK/skills.json
 ! next: `skillpm install SPEC` adds skills to WORK/.agent-skills;
-!       commit skills.json and skills.lock; committing the skills is optional
+!       commit skills.json and skills.lock; the skills, too, or add .agent-skills/ to .gitignore
 """)
     assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
     before = scene.full_snapshot
@@ -225,7 +281,7 @@ def test_two_scopes_at_once_cannot_be_meant(project: CommandSandbox) -> None:
 @pytest.mark.parametrize("command", [["new", "x"], ["validate"]], ids=" ".join)
 @pytest.mark.parametrize("option", ["-g", "--project"])
 def test_a_command_without_a_scope_takes_none(scene: CommandSandbox, command: list[str], option: str) -> None:
-    assert scene.output(*command, option, ".").splitlines()[0] == f"! error: No such option '{option}'"
+    assert scene.output(*command, option, ".").splitlines()[0] == f"! error: no such option `{option}`"
 
 
 def test_list_and_doctor_report_skills_without_a_manifest(scene: CommandSandbox) -> None:

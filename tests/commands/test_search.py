@@ -126,6 +126,7 @@ def test_as_json(acme: CommandSandbox) -> None:
         "matched",
         "meant",
         "near",
+        "known",
         {"indexes": ["name", "url", "skills", "ageSeconds", "fault"]},
         "warnings",
     ]

@@ -264,6 +264,7 @@ def test_search(full: CommandSandbox) -> None:
         "matched": "all",
         "meant": {},
         "near": [],
+        "known": [],
         "indexes": [],
         "warnings": [],
     }

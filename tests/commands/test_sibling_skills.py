@@ -31,8 +31,18 @@ added 1; total: 1 skill in WORK/.agent-skills
     assert "links to" not in project.output("install", f"{url}#next@pdf")
 
 
+def test_a_skill_that_does_not_exist_is_not_suggested(project: CommandSandbox, upstream: Repository, url: str) -> None:
+    body = "[gone](../gone/SKILL.md)\n"
+    upstream.write(prefix_paths("skills/pdf", make_skill("pdf", body=body))).commit()
+    project.write_files(prefix_paths("mine/report", make_skill("report", body=body)))
+
+    assert "links to" not in project.output("install", f"{url}@pdf")
+    assert "links to" not in project.output("install", "./mine/report")
+
+
 def test_a_local_folder(project: CommandSandbox) -> None:
     project.write_files(prefix_paths("mine/pdf", make_skill("pdf", body=BODY)))
+    project.write_files(prefix_paths("mine/docx", make_skill("docx")))
 
     assert "! pdf links to ../docx/SKILL.md: `skillpm install ./mine/docx`\n" in project.output("install", "./mine/pdf")
 
@@ -40,6 +50,8 @@ def test_a_local_folder(project: CommandSandbox) -> None:
 def test_many_links_are_summarized(project: CommandSandbox) -> None:
     body = "".join(f"[{n}](../s{n}/SKILL.md)\n" for n in range(30))
     project.write_files(prefix_paths("mine/pdf", make_skill("pdf", body=body)))
+    for number in range(30):
+        project.write_files(prefix_paths(f"mine/s{number}", make_skill(f"s{number}")))
 
     lines = [line for line in project.output("install", "./mine/pdf").splitlines() if "link" in line][:4]
 

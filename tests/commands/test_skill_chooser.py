@@ -178,3 +178,11 @@ def test_link_asks_which_of_several_hosts(project: CommandSandbox, answer: str, 
     assert code == 0, shown
     assert "Link which hosts? [claude-code codex]: " in shown
     assert project.read_json("skills.json")["agents"] == linked
+
+
+def test_ci_is_not_asked_in_a_terminal_either(forge: CommandSandbox) -> None:
+    code, screen = run_in_terminal(forge, [], "install", "acme/skills", env={"CI": "true"})
+
+    assert code == 1
+    assert "Which skills?" not in screen
+    assert "--all" in screen

@@ -34,6 +34,7 @@ def test_the_same_documents_give_the_same_bytes_on_two_machines(
     other = CommandSandbox(tmp_path / "elsewhere")
     for document in ("skills.json", "skills.lock"):
         other.write(document, project.read(document))
+    shutil.copytree(project.work / "bundled-skills", other.work / "bundled-skills")
 
     other.run("sync", "--frozen", check=True)
 
@@ -47,7 +48,7 @@ def test_the_same_documents_give_the_same_bytes_on_two_machines(
         (["sync", "--locked"], {}),
         (["sync", "--frozen"], {}),
         (["sync"], {"CI": "true"}),
-        (["ci"], {"CI": "1"}),
+        (["ci"], {}),
         (["install"], {"CI": "true"}),
         (["install", "--locked"], {}),
     ],
@@ -173,7 +174,10 @@ def test_what_skillpm_did_not_put_there_is_never_touched(scene: CommandSandbox) 
     scene.run("sync", check=True)
 
     assert scene.snapshot(".agent-skills/mine") == before
-    assert scene.render_tree(".agent-skills", ignore=[".skillpm"]) == "README.md\nmine/\n  SKILL.md\nskills.json\n"
+    assert (
+        scene.render_tree(".agent-skills", ignore=[".skillpm"])
+        == ".gitattributes\nREADME.md\nmine/\n  SKILL.md\nskills.json\n"
+    )
 
 
 def _lose_folder(scene: CommandSandbox) -> None:
@@ -345,17 +349,18 @@ def test_ci_without_a_project_is_an_error(scene: CommandSandbox, words: list[str
 def test_a_manifest_that_is_not_searched_for_is_named(scene: CommandSandbox) -> None:
     scene.write("a/skills.json", '{"skills": {}}\n')
     (scene.work / "a/src/x").mkdir(parents=True)
+    (scene.work / "a").chmod(0o1777)  # as a folder for temporary files
 
     assert scene.output("sync", cwd="a/src/x") == expected_output("""\
 nothing to do: 0 skills in HOME/.agent-skills
-! no skills.json found here (`--project WORK/a` uses the one above, which is not searched for outside of git); used \
-the user scope (as -g does)
+! no skills.json found here (`--project WORK/a` uses the one above, which is not in a folder of your own); used the \
+user scope (as -g does)
 """)
     assert scene.output("sync", "--frozen", cwd="a/src/x") == expected_output("""\
 ! error: there is no lockfile
 !   where: HOME/.config/skillpm/skills.lock
-!   hint: no skills.json found here (`--project WORK/a` uses the one above, which is not searched for outside of git), \
-so this is user scope; go to the project, or use --project DIR
+!   hint: no skills.json found here (`--project WORK/a` uses the one above, which is not in a folder of your own), so \
+this is user scope; go to the project, or use --project DIR
 [1]
 """)
     git("init", "-q", cwd=scene.work / "a/src")
@@ -368,6 +373,27 @@ so this is user scope; go to the project, or use --project DIR
     git("init", "-q", cwd=scene.work / "a")
     (scene.work / "a/src/.git").rename(scene.work / "moved")
     assert scene.output("sync", cwd="a/src/x") == "nothing to do: 0 skills in WORK/a/.agent-skills\n"
+
+
+@pytest.mark.parametrize("command", ["sync", "ci", "lock", "lock --check", "verify", "outdated", "audit", "install"])
+def test_ci_does_not_check_the_user_scope_for_lack_of_a_project(scene: CommandSandbox, command: str) -> None:
+    scene.run("install", "-g", "testing", check=True)
+
+    assert scene.output(*command.split(), env={"CI": "true"}) == expected_output("""\
+! error: no skills.json found here or above
+!   where: WORK
+!   hint: CI is set, so the user scope is not used instead: run it in the project, or use --project DIR or -g
+[1]
+""")
+    assert scene.run(*command.split(), "-g", env={"CI": "true"}).code == 0
+
+
+def test_ci_is_a_frozen_sync(scene: CommandSandbox) -> None:
+    scene.create_project('{"skills": {}}').run("install", "testing", check=True)
+    scene.write("skills.json", '{"skills": {"testing": {"bundled": true}, "api-design": {"bundled": true}}}')
+
+    assert scene.output("ci").splitlines()[0] == "! error: the lockfile is not up to date: `api-design` is not locked"
+    assert not scene.exists(".agent-skills/api-design")
 
 
 def test_two_projects_at_once_are_refused(scene: CommandSandbox) -> None:

@@ -61,11 +61,15 @@ def test_search_prints_the_details_of_a_long_name_on_the_next_line(project: Comm
 
 
 @pytest.mark.parametrize("words", [("list",), ("search", "--installed", "story")])
-def test_a_pipe_without_a_width_takes_whole_descriptions(project: CommandSandbox, words: tuple[str, ...]) -> None:
-    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", DESCRIPTION)))
-    project.run("install", "./mine/pdf", check=True)
+def test_lines_in_a_pipe_without_a_width_are_cut_at_160(project: CommandSandbox, words: tuple[str, ...]) -> None:
+    project.write_files(prefix_paths("mine/pdf", make_skill("pdf", "A story of a PDF. " * 20)))
+    project.write_files(prefix_paths("mine/docx", make_skill("docx", "A short story.")))
+    project.run("install", "./mine/pdf", "./mine/docx", check=True)
 
-    assert DESCRIPTION.rstrip() in project.run(*words, env={"COLUMNS": None}, check=True).stdout
+    lines = project.run(*words, env={"COLUMNS": None}, check=True).stdout.splitlines()
+
+    assert sorted(len(line) for line in lines)[1:] == [160]
+    assert any(line.endswith("A short story.") for line in lines)
 
 
 def test_outdated_keeps_the_table_if_one_name_is_long(project: CommandSandbox, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_last_skill_leaves_documents_that_say_so(project: CommandSandbox) ->
     assert output == " - code-review 1.0.0\nremoved 1; total: 0 skills in WORK/.agent-skills\n"
     assert project.read_json("skills.lock") == {"version": 1, "requirements": {}, "skills": {}}
     assert project.read_json(".agent-skills/skills.json")["skills"] == []
-    assert project.render_tree(".agent-skills", ignore=[".skillpm"]) == "skills.json\n"
+    assert project.render_tree(".agent-skills", ignore=[".skillpm"]) == ".gitattributes\nskills.json\n"
 
 
 def test_a_local_skill_is_only_removed_with_force_and_backed_up(full: CommandSandbox) -> None:
@@ -122,3 +122,35 @@ def test_a_requirement_that_was_never_installed_is_removed_too(project: CommandS
 
     assert list(project.read_json("skills.lock")["skills"]) == ["code-review"]
     assert project.read("skills.json") == '{"skills": {"code-review": {"bundled": true}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["URL@pdf"], ["docx", "papers"]),
+        (["URL@docx", "p*"], []),
+        (["d*"], ["papers", "pdf"]),
+        (["URL@papers"], ["docx", "pdf"]),
+        (["?df"], ["docx", "papers"]),
+    ],
+)
+@pytest.mark.parametrize("is_included", [False, True])
+def test_a_pattern_and_a_spec_name_skills(
+    project: CommandSandbox, url: str, words: list[str], left: list[str], *, is_included: bool
+) -> None:
+    project.run("install", *([url, "--all"] if is_included else [f"{url}@pdf", f"{url}@docx"]), check=True)
+    project.run("install", f"{url}@pdf", "--as", "papers", check=True)
+    if words == ["URL@pdf"]:  # which is both of them
+        left = ["docx"]
+
+    project.run("uninstall", *(word.replace("URL", url) for word in words), check=True)
+
+    assert sorted(project.read_json("skills.lock")["skills"]) == left
+
+
+@pytest.mark.parametrize("word", ["x*", "URL@none", "https://git.example/acme/skills@pdf"])
+def test_a_pattern_or_a_spec_of_nothing_is_an_error(project: CommandSandbox, url: str, word: str) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    word = word.replace("URL", url)
+
+    assert project.run("uninstall", word).stderr.startswith(f"error: `{word}` is not installed in project scope\n")

@@ -68,7 +68,7 @@ def test_a_read_only_project_is_reported_before_the_first_download(
     assert output == expected_output("""\
 ! error: cannot create a lock file: permission denied
 !   where: WORK/.agent-skills
-!   hint: check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)
+!   hint: check its owner and permissions
 [1]
 """)
     assert server.requests == []
@@ -90,6 +90,28 @@ def test_unwritable_documents_are_reported_before_any_skill_is_touched(scene: Co
     assert scene.output("sync", "-g") == "nothing to do: 1 skill in HOME/.agent-skills\n"
 
 
+@pytest.mark.parametrize(
+    ("folder", "words", "variable"),
+    [
+        (".config", ["config", "set", "exclude-newer", "7 days"], "SKILLPM_CONFIG_DIR"),
+        (".config/skillpm", ["config", "set", "exclude-newer", "7 days"], "SKILLPM_CONFIG_DIR"),
+        (".agent-skills", ["install", "-g", "testing"], "SKILLPM_HOME"),
+    ],
+)
+def test_a_hint_names_the_variable_that_moves_the_folder(
+    scene: CommandSandbox, folder: str, words: list[str], variable: str
+) -> None:
+    (scene.home / folder).mkdir(parents=True)
+    closed(scene.home / folder)
+
+    error = scene.run(*words)
+
+    assert (error.code, error.stderr.splitlines()[-1]) == (
+        1,
+        f"  hint: check its owner and permissions ({variable} moves this folder)",
+    )
+
+
 def test_an_unwritable_lockfile_is_reported(project: CommandSandbox) -> None:
     project.run("install", "testing", check=True)
     project.write("skills.json", manifest_text(testing="*", pdf={"path": "./pdf"}))
@@ -102,7 +124,7 @@ def test_an_unwritable_lockfile_is_reported(project: CommandSandbox) -> None:
     assert re.sub(r"[0-9]+\.tmp", "N.tmp", output) == expected_output("""\
 ! error: cannot write the lockfile: permission denied
 !   where: WORK/skills.lock.N.tmp
-!   hint: check its owner and permissions (SKILLPM_HOME moves the user scope, SKILLPM_CACHE_DIR the cache)
+!   hint: check its owner and permissions
 [1]
 """)
     assert project.full_snapshot == before
@@ -162,7 +184,8 @@ def test_an_unreadable_part_of_an_installed_skill_is_an_edit(project: CommandSan
     assert project.run("list").code == 0
     assert project.run("show", "testing").code == 0
     assert project.run("diff", "code-review").code == 1
-    assert project.run("sync").code == 1
+    assert "edited: code-review, testing; they stay as they are" in project.run("sync", check=True).stderr
+    assert project.run("sync", "--frozen").code == 1
     (project.work / ".agent-skills/testing/references").chmod(0o755)
     (project.work / ".agent-skills/code-review/SKILL.md").chmod(0o644)
     assert project.output("verify") == "! 2 of 2 skills match the lockfile\n"

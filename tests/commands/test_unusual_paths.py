@@ -87,6 +87,15 @@ def each(*things: Callable[[Path], None]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("odd", things, ids=[thing.__name__ for thing in things], indirect=True)
 
 
+def assert_that_it_is_an_edit(odd: CommandSandbox) -> None:
+    """Only what is still a folder leaves `sync` the rest of its work; `sync --frozen` fails in any case."""
+    place = odd.work / ".agent-skills/code-review"
+    is_folder = place.is_dir() and not place.is_symlink()
+    result = odd.run("sync")
+    assert (result.code, "edited: code-review; it stays as it is" in result.stderr) == (int(not is_folder), is_folder)
+    assert odd.run("sync", "--frozen").code == 1
+
+
 @each(*THINGS)
 def test_reading_commands_say_so_and_stay_quick(odd: CommandSandbox) -> None:
     before = odd.full_snapshot
@@ -107,7 +116,7 @@ def test_reading_commands_say_so_and_stay_quick(odd: CommandSandbox) -> None:
 def test_it_blocks_its_own_skill_only(odd: CommandSandbox) -> None:
     before = snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"])
 
-    assert odd.run("sync").code == 1
+    assert_that_it_is_an_edit(odd)
     assert odd.run("uninstall", "code-review").code == 1
     assert odd.run("install", "testing").code == 0
     assert odd.run("sync", "--keep", "code-review").code == 0
@@ -130,7 +139,7 @@ def test_force_backs_it_up_and_restore_returns_it_unchanged(odd: CommandSandbox)
     assert {path: entry for path, entry in after.items() if path.startswith("code-review")} == before
     assert odd.run("list").code == 0
     assert odd.run("registry", "check").code == 0
-    assert odd.run("sync").code == 1
+    assert_that_it_is_an_edit(odd)
 
 
 def test_files_with_undecodable_names_are_ordinary_edits(scene: CommandSandbox) -> None:
@@ -141,11 +150,13 @@ def test_files_with_undecodable_names_are_ordinary_edits(scene: CommandSandbox) 
         Path(os.fsdecode(os.path.join(os.fsencode(place), name))).write_text("mine")
     os.symlink(b"\xfe", os.fsencode(place / "link"))
 
-    assert scene.output("sync") == expected_output("""\
+    assert scene.run("sync", check=True).stderr.startswith("edited: testing; it stays as it is")
+    assert scene.output("sync", "--frozen") == expected_output("""\
 ! error: blocked by local changes; nothing was changed
 !   testing: edited since it was installed (é.md extra, link extra, two\\nlines.md extra, é.md extra and 1 more)
-!   hint: use `skillpm diff testing` to see the changes, `skillpm sync --keep testing` to keep it as it is, or \
-`--force` to back it up and continue
+!   hint: use `skillpm diff testing` to see the changes, `--merge` to carry them over, `skillpm sync --frozen --keep \
+testing` to keep it as it is, or `--force` to back it up and continue; to keep it always, write \
+"edits": {"testing": "keep"} into skills.json
 [1]
 """)
     assert "extra: \\udcff.md" in scene.run("verify").stdout
@@ -169,7 +180,8 @@ def test_an_edit_may_be_nested_extremely_deep(scene: CommandSandbox) -> None:
     os.close(os.open("mine", os.O_CREAT | os.O_WRONLY, dir_fd=deep))
     os.close(deep)
 
-    assert scene.run("sync").code == 1
+    assert scene.run("sync", check=True).stderr.startswith("edited: testing; it stays as it is")
+    assert scene.run("sync", "--frozen").code == 1
     assert scene.run("sync", "--force").code == 0
     assert scene.run("backup", "restore", "testing").code == 0
     assert os.path.exists(f"{place}/{'d/' * 1200}mine")

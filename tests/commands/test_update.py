@@ -97,7 +97,7 @@ def test_a_skill_that_is_gone_upstream_stays_as_it_is(project: CommandSandbox, u
     assert project.output("update") == expected_output("""\
 nothing to do: 1 skill in WORK/.agent-skills
 ! error: pdf was not updated: URL has no folder `skills/pdf`
-!   hint: its skills are in: skills/docx
+!   hint: its skills are in: skills/docx; to replace it: `skillpm install URL@docx`, then `skillpm uninstall pdf`
 [1]
 """)
     assert project.full_snapshot == before
@@ -144,7 +144,8 @@ def test_a_locked_bundled_version_that_is_gone_is_reported(project: CommandSandb
 
     assert project.output("sync") == expected_output("""\
 ! error: `code-review` is locked to 0.9.0, but this skillpm bundles 1.0.0
-!   hint: run `skillpm update code-review`
+!   hint: `skillpm lock` with the skillpm that bundles 0.9.0 copies it into the project, for every version of skillpm; \
+`skillpm update code-review` locks 1.0.0
 [1]
 """)
     assert project.full_snapshot == before

@@ -8,7 +8,7 @@ import pytest
 from commands.scene import CommandSandbox
 from kit import make_skill, prefix_paths
 
-from skillpm.operations.context.used_scopes import read_scopes
+from skillpm.scope.used_scopes import read_scopes
 from skillpm.settings import Settings, read_settings
 
 RECORDS = ".local/state/skillpm/scopes"

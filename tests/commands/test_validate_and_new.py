@@ -257,16 +257,13 @@ def test_a_lower_case_skill_file_is_a_warning_and_fix_renames_it(sandbox: Sandbo
     assert [path.name for path in (sandbox.work / "mine").iterdir()] == ["SKILL.md"]
 
 
-def test_large_nested_missing_or_unportable_files_are_warnings(sandbox: Sandbox) -> None:
-    sandbox.write(
-        "größe/SKILL.md", "---\nname: größe\ndescription: Fine.\n---\n" + "words " * 6000 + "\n[x](gone.md)\n"
-    )
-    sandbox.write("größe/inner/SKILL.md", "---\nname: inner\ndescription: Fine.\n---\nBody.\n")
-    verdict = sandbox.run("validate", "größe", "--json")
+def test_large_nested_or_missing_files_are_warnings(sandbox: Sandbox) -> None:
+    sandbox.write("mine/SKILL.md", FINE.format("mine") + "words " * 6000 + "\n[x](gone.md)\n")
+    sandbox.write("mine/inner/SKILL.md", FINE.format("inner"))
+    verdict = sandbox.run("validate", "mine", "--json")
     assert verdict.code == 0
     assert [(item["code"], item["level"]) for item in verdict.json["skills"][0]["findings"]] == [
         ("nested-skill", "warning"),
-        ("unportable-name", "warning"),
         ("long-body", "warning"),
         ("missing-file", "warning"),
     ]
@@ -393,6 +390,43 @@ def test_a_dependency_that_the_skill_beside_it_does_not_satisfy_is_advice(sandbo
         "skills/pdf/SKILL.md:4: warning: requires `style` >=9, but the one here is 1.0.0 [unmet-dependency]",
     ]
     assert "unmet-dependency" not in alone.stdout
+
+
+def test_a_dependency_with_nearly_the_name_of_a_skill_here_is_advice(sandbox: Sandbox) -> None:
+    for name, needs in {"pdf-forms": "", "docx-report": "pdf-froms; elsewhere; code-reveiw"}.items():
+        metadata = {"skill-dependencies": needs} if needs else {}
+        sandbox.write_files(prefix_paths(f"skills/{name}", make_skill(name, metadata=metadata)))
+
+    result = sandbox.run("validate", "skills")
+
+    assert (result.code, [line for line in result.stdout.splitlines() if "[unknown" in line]) == (
+        0,
+        [
+            f"skills/docx-report/SKILL.md:4: warning: requires `{typo}`, which is not here; did you mean `{name}`? "
+            "[unknown-dependency]"
+            for typo, name in (("code-reveiw", "code-review"), ("pdf-froms", "pdf-forms"))
+        ],
+    )
+
+
+@pytest.mark.parametrize("name", ["café", "技能", "con"])
+def test_one_rule_for_names(sandbox: Sandbox, name: str) -> None:
+    """What is valid can be installed, and what `new` refuses is not valid (ADR 8)."""
+    sandbox.write(f"skills/{name}/SKILL.md", FINE.format(name))
+
+    for words in (
+        ["validate", f"skills/{name}"],
+        ["install", f"./skills/{name}"],
+        ["new", name],
+        ["pack", f"skills/{name}"],
+    ):
+        assert sandbox.run(*words).code != 0, words
+    expected = (
+        f"skills/{name}/SKILL.md:2: error: the name must be a-z, 0-9 and single hyphens, and no name that Windows"
+    )
+    assert sandbox.run("validate", f"skills/{name}").stdout.startswith(expected)
+    sandbox.run("init", ".", check=True)
+    sandbox.run("install", f"./skills/{name}", "--as", "other", check=True)
 
 
 def test_fields_that_hosts_read_are_reported_with_a_note(sandbox: Sandbox) -> None:

@@ -101,9 +101,11 @@ def test_several_that_vanished_in_one_commit_are_named_at_once(
     assert project.output("update") == expected_output("""\
 nothing to do: 3 skills in WORK/.agent-skills
 ! error: pdf was not updated: URL has no folder `skills/pdf`
-!   hint: its skills are in: moved/xlsx, skills/docx
+!   hint: its skills are in: moved/xlsx, skills/docx; \
+to replace it: `skillpm install URL@NAME`, then `skillpm uninstall pdf`
 ! error: xlsx was not updated: URL has no folder `skills/xlsx`
-!   hint: did you mean `URL@xlsx`? its folder is moved/xlsx
+!   hint: did you mean `URL@xlsx`? its folder is moved/xlsx; \
+to replace it: `skillpm install URL@xlsx`, then `skillpm uninstall xlsx`
 [1]
 """)
     # What installs them again says the same of both at once.

@@ -8,6 +8,7 @@ from kit import Sandbox, make_skill, prefix_paths
 from kit.skills import to_bytes
 
 from skillpm import __version__
+from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.version_edit import next_version, set_version
 
 
@@ -152,3 +153,46 @@ def test_two_skills_with_one_name_and_links_out_of_the_folder(author: Sandbox) -
         "error: several skills have the name `none`: more/none, other/none\n  hint: pass the path of one\n"
     )
     assert link.error_output.startswith("error: other/none/SKILL.md is behind a link that leads elsewhere")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path)
+
+
+def skill_versions(sandbox: Sandbox) -> dict[str, str]:
+    """Return the versions of all skills below `skills`, by name."""
+    files = sorted(sandbox.work.glob("skills/**/SKILL.md"))
+    return {file.parent.name: read_skill(file.read_bytes()).version for file in files}
+
+
+@pytest.mark.parametrize("words", [["skills/a", "skills/deep/b"], ["skills"], ["skills/", "a"]], ids=" ".join)
+def test_several_skills_or_a_folder_of_them_are_changed_at_once(work: Sandbox, words: list[str]) -> None:
+    work.write_files(prefix_paths("skills/a", make_skill("a", version="1.0.0")))
+    work.write_files(prefix_paths("skills/deep/b", make_skill("b", version="2.3.4")))
+
+    dry = work.run("version", *words, "minor", "--dry-run", check=True)
+    assert dry.stdout == "a 1.0.0 → 1.1.0\nb 2.3.4 → 2.4.0\n"
+    assert skill_versions(work) == {"a": "1.0.0", "b": "2.3.4"}
+    result = work.run("version", *words, "minor", "--json", check=True).json
+
+    assert result["changed"] is True
+    assert [(each["name"], each["to"]) for each in result["skills"]] == [("a", "1.1.0"), ("b", "2.4.0")]
+    assert skill_versions(work) == {"a": "1.1.0", "b": "2.4.0"}
+
+
+def test_no_skill_is_changed_if_one_cannot_be(work: Sandbox) -> None:
+    work.write_files(prefix_paths("skills/a", make_skill("a", version="1.0.0")))
+    work.write_files(prefix_paths("skills/b", make_skill("b")))
+
+    result = work.run("version", "skills", "minor")
+
+    assert (result.code, result.stderr) == (
+        1,
+        "error: skills/b/SKILL.md: it declares no version\n  hint: set one: skillpm version skills/b 0.1.0\n",
+    )
+    assert skill_versions(work) == {"a": "1.0.0", "b": ""}
+
+
+def test_the_version_of_skillpm_as_json(work: Sandbox) -> None:
+    assert work.run("version", "--json", check=True).json == {"version": __version__}

@@ -127,3 +127,13 @@ def test_an_exception_accepts_this_content(outdated: CommandSandbox) -> None:
     configure(outdated, CONFIG + allow)
 
     outdated.run("sync", check=True)
+
+
+def test_neither_an_exception_nor_an_option_lifts_the_rule_of_a_policy(outdated: CommandSandbox) -> None:
+    outdated.run("lock", "--upgrade", check=True)
+    digest = outdated.read_json("skills.lock")["skills"]["docx"]["digest"]
+    configure(outdated, f'[[audit.allow]]\nskill = "docx"\nrule = "widens"\ndigest = "{digest}"\nreason = "read"\n')
+    outdated.write("../home/.config/skillpm/policy.toml", f"version = 1\n{CONFIG}")
+
+    assert "`docx` is refused for 2 reasons" in outdated.run("sync", "--allow", "widens").stderr
+    assert not outdated.exists(".agent-skills/docx/get.sh")

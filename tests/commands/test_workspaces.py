@@ -1,4 +1,4 @@
-"""A workspace: one lockfile for a root and its members, each with its own manifest and skills directory (ADR 38)."""
+"""A workspace: one lockfile for a root and its members, each with its own manifest and skills directory (ADR 33)."""
 
 import json
 from pathlib import Path
@@ -40,6 +40,17 @@ def installed(scene: CommandSandbox, *folders: str) -> list[list[str]]:
 
 
 # At the root
+
+
+def test_an_own_lockfile_of_a_member_is_named_until_it_is_deleted(workspace: CommandSandbox) -> None:
+    workspace.write("packages/a/skills.lock", '{"version": 1, "requirements": {}, "skills": {}}')
+    own, shared = "WORK/packages/a/skills.lock", "WORK/skills.lock"
+    warning = f"! warning: {own} is not used: {shared} locks the skills of all members; delete it"
+
+    for _ in range(2):
+        assert workspace.output("sync").splitlines().count(warning) == 1
+    (workspace.work / "packages/a/skills.lock").unlink()
+    assert "not used" not in workspace.output("sync")
 
 
 def test_sync_in_the_root_serves_all_members_with_the_requests_of_one_project(

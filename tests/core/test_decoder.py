@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json, parse_toml
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json, parse_toml
 from skillpm.errors import DocumentError, NewerDocument
 
 FIX = "fix the file by hand, or restore it from version control"

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.git_syntax import (
     has_credentials,
     host_of,
@@ -14,9 +13,10 @@ from skillpm.core.git_syntax import (
     normalize_git_url,
     normalize_web_url,
 )
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.text import HIDDEN
 from skillpm.errors import DocumentError, UsageError
-from skillpm.formats.pin import read_git_url
+from skillpm.kinds.git import read_git_url
 
 
 @pytest.mark.parametrize(

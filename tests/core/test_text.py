@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skillpm.cli.console import escape_controls
 from skillpm.core.text import HIDDEN, one_line, sanitize
-from skillpm.serving.model_text import sanitize_text
+from skillpm.serving.renderers.model_text import sanitize_text
 
 
 @pytest.mark.parametrize(

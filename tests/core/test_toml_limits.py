@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from kit.growth import growth_of_calls, growth_of_time
 
-from skillpm.core.decoder import find_toml_problem, parse_toml
+from skillpm.core.json_text.decoder import find_toml_problem, parse_toml
 from skillpm.core.limits import MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
 from skillpm.errors import DocumentError
 

@@ -1,6 +1,7 @@
 """Validation of a skill's files: safe paths, resolved links, no collisions, limits."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -342,3 +343,23 @@ def test_links_that_would_make_a_million_files_stop_at_the_limit() -> None:
         folders += [link(f"f{n}/a", f"../f{n - 1}"), link(f"f{n}/b", f"../f{n - 1}")]
 
     assert refused(*folders)[0] == "skill pdf: more than 5000 files"
+
+
+class CountedFiles(tuple[TreeFile, ...]):
+    """Files that count how often all of them are read."""
+
+    __slots__ = ()
+    reads = 0
+
+    def __iter__(self) -> Iterator[TreeFile]:
+        CountedFiles.reads += 1
+        return super().__iter__()
+
+
+def test_skill_file_and_digest_are_looked_for_once() -> None:
+    checked = FileTree(files=CountedFiles(tree(file("a"), file("b")).files))
+
+    found = [(each.path, each.path == checked.skill_file, checked.digest) for each in checked.files]
+
+    assert [is_skill_file for _, is_skill_file, _ in found] == [True, False, False]
+    assert CountedFiles.reads == 3

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kit.growth import growth_of_calls
 
+from skillpm.change.text_merge import FileMerger
 from skillpm.core.file_tree import SourceEntry
 from skillpm.core.tree_merge import merge_trees
-from skillpm.operations.pipeline.text_merge import FileMerger
 from skillpm.settings import read_settings
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=6).map("".join)
@@ -113,3 +114,11 @@ def test_an_executable_bit_is_taken_from_the_side_that_changed_it(
     )
 
     assert (result.entries, result.conflicts) == ((SourceEntry(path="a", data=b"2", executable=merged),), ())
+
+
+def test_the_work_grows_with_the_number_of_files() -> None:
+    def work(count: int) -> None:
+        files = entries({f"docs/{number}.md": (b"1", False) for number in range(count)})
+        merge_trees(files, files, files, lambda *_: None)
+
+    assert growth_of_calls(work, 100) < 2.3

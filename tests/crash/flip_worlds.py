@@ -14,7 +14,7 @@ from indexes.world import IndexPublisher, serve_index
 from kit import GitServer, Repository, make_skill, prefix_paths
 from kit.journals import bind_journal
 
-from skillpm.installer.journal import read_inode
+from skillpm.installer.disk.journal import read_inode
 
 OURS = f"{HERE}/.skillpm"
 JOURNAL = f"{OURS}/journal.json"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,8 @@ from types import MappingProxyType
 from kit import Entry, Repository, Sandbox, make_skill, prefix_paths, snapshot
 from kit.sandbox import Environment
 
+import skillpm
+
 HERE = ".agent-skills"
 RED = [f"red-{number}" for number in range(5)]
 BLUE = [f"blue-{number}" for number in range(5)]
@@ -17,6 +20,8 @@ TEN = [*RED, *BLUE]
 COPIES = {"SKILLPM_LINK_MODE": "copy"}
 CONFIG = "~/.config/skillpm/config.toml"
 PUBLIC = "public"
+TREE = Path(skillpm.__file__).parent.parent
+RUN = "import sys; sys.path.insert(0, {!r}); from skillpm.cli.entry_point import main; sys.exit(main())"
 AT_ONCE = {"SOURCE_DATE_EPOCH": "0"}  # an index says when a version was published
 
 
@@ -203,6 +208,20 @@ def _broken(world: World, upstream: Upstream) -> None:
         (world.work / path).unlink()
 
 
+def _bundled(world: World, upstream: Upstream) -> None:
+    """Bundled skills that are locked, and copied, by a skillpm with older ones; that of the others is as it is."""
+    _empty(world, upstream)
+    tree = world.root / "older"
+    for name in ("skillpm", "bundled"):
+        shutil.copytree(TREE / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in (tree / "bundled").glob("*/SKILL.md"):
+        file.write_text(file.read_text().replace('version: "1.0.0"', 'version: "0.9.0"'))
+    older = World(world.root)
+    older.command = (sys.executable, "-c", RUN.format(str(tree)))  # type: ignore[misc]
+    older.run("install", "code-review", "testing", check=True)
+    shutil.rmtree(tree)
+
+
 def _unused(world: World, upstream: Upstream) -> None:
     """A cache with skills that nothing here needs any more."""
     _installed(world, upstream)
@@ -259,6 +278,10 @@ STORIES = {
     "disable": Story(words=("disable", *RED), prepare=_installed),
     "enable": Story(words=("enable", *RED), prepare=_disabled),
     "lock": Story(words=("lock",), prepare=_not_locked),
+    "install bundled": Story(words=("install", "code-review", "testing"), prepare=_empty),
+    "update bundled": Story(words=("update",), prepare=_bundled),
+    "uninstall bundled": Story(words=("uninstall", "code-review", "testing"), prepare=_bundled),
+    "lock bundled": Story(words=("lock", "--upgrade"), prepare=_bundled),
     "registry build": Story(words=("registry", "build"), prepare=_handmade),
     "doctor": Story(words=("doctor", "--fix"), prepare=_broken),
     "config set": Story(words=("config", "set", "agents", "codex", "claude-code"), prepare=_installed),

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from commands.scene import CommandSandbox, create_two_skills, expected_output
 from crash.sweep import TRACER
 from crash.tracer import CANNOT_TRACE
 from kit import Repository, Sandbox, make_skill, prefix_paths
+from kit.disks import folder_on_another_disk
 from kit.journals import write_journal
 
 from skillpm.core.digest import content_hash
@@ -413,23 +415,31 @@ def test_a_lock_is_released_however_its_process_ends(project: CommandSandbox) ->
     assert project.run("install", "testing", "--lock-timeout", "0.1").code == 0
 
 
-def test_backups_move_to_and_from_an_agent_folder_on_another_file_system(project: CommandSandbox, folder: Path) -> None:
-    if folder.stat().st_dev == project.home.stat().st_dev:
-        pytest.skip("there is no second file system to write into")
-    (project.home / ".claude").symlink_to(folder)
-    (folder / "skills/testing/deep").mkdir(parents=True)
-    (folder / "skills/testing/SKILL.md").write_text("mine")
-    (folder / "skills/testing/deep/key").write_text("secret")
-    (folder / "skills/testing/deep/key").chmod(0o600)
-    before = project.snapshot(str(folder))
+@pytest.fixture
+def other_disk(project: CommandSandbox) -> Iterator[Path]:
+    with folder_on_another_disk(project.home) as folder:
+        if folder is None:
+            pytest.skip("there is no second file system to write into")
+        yield folder
+
+
+def test_backups_move_to_and_from_an_agent_folder_on_another_file_system(
+    project: CommandSandbox, other_disk: Path
+) -> None:
+    (project.home / ".claude").symlink_to(other_disk)
+    (other_disk / "skills/testing/deep").mkdir(parents=True)
+    (other_disk / "skills/testing/SKILL.md").write_text("mine")
+    (other_disk / "skills/testing/deep/key").write_text("secret")
+    (other_disk / "skills/testing/deep/key").chmod(0o600)
+    before = project.snapshot(str(other_disk))
     project.run("install", "-g", "testing", check=True)
 
     project.run("link", "-g", "claude-code", "--force", check=True)
-    assert (folder / "skills/testing").is_symlink()
+    assert (other_disk / "skills/testing").is_symlink()
     project.run("unlink", "-g", "claude-code", check=True)
     project.run("backup", "restore", "-g", "testing-1", check=True)
 
-    assert project.snapshot(str(folder)) == before
+    assert project.snapshot(str(other_disk)) == before
     assert project.output("backup", "list", "-g") == "! no backups\n"
 
 

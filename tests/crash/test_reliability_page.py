@@ -12,8 +12,8 @@ from crash.test_kill_sweep import KILLS
 from kit.page_sentences import find_missing_tests, find_unmatched, read_sentences
 from skillmd.test_slow_input import INPUTS as SLOW_INPUTS
 
-from skillpm.fetchers.git.limits import memory_limit
-from skillpm.fetchers.retry import MAX_ATTEMPTS, RETRYABLE_STATUSES
+from skillpm.fetchers.common.retry import MAX_ATTEMPTS, RETRYABLE_STATUSES
+from skillpm.fetchers.git.program.limits import memory_limit
 from skillpm.settings import read_settings
 
 SWEEP = "crash/test_kill_sweep.py::test_a_command_killed_at_any_change"
@@ -120,6 +120,7 @@ TESTS = {
         "network/test_leftovers.py::test_the_file_size_limit_is_reached",
     ],
     "An entry of the store": ["fetchers/test_damaged_cache.py::test_a_damaged_store_entry_is_fetched_again"],
+    "Any file of the cache is cut off": ["fetchers/test_cache_faults.py::test_every_fault_is_healed_or_named"],
     "A cache repository cannot be read": [
         "fetchers/test_damaged_cache.py::test_an_unreadable_cache_is_fetched_again_with_a_warning",
         DAMAGED,
@@ -185,7 +186,7 @@ TESTS = {
         "skillmd/test_autofix.py::test_fixing_never_changes_the_parsed_skill",
         "bench/fuzz.py",
     ],
-    "Its last run of ten minutes": ["bench/fuzz.py"],
+    "Its last run of 600 seconds": ["bench/fuzz.py"],
 }
 
 

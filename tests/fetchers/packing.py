@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
+from hashlib import sha1
 
 from kit import Files
 from kit.skills import to_bytes
@@ -74,3 +75,21 @@ def zip_with_false_size(size: int) -> bytes:
     directory = sizes + name
     end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), len(local), 0)
     return local + directory + end
+
+
+def pack_entry(kind: int, content: bytes, *, size: int | None = None, packed: bytes | None = None) -> bytes:
+    """Return an object of git as a pack has it; `size` is a false size, `packed` what is there instead of content."""
+    left = len(content) if size is None else size
+    head, left = [kind << 4 | left & 15], left >> 4
+    while left:
+        head[-1] |= 128
+        head.append(left & 127)
+        left >>= 7
+    return bytes(head) + (zlib.compress(content) if packed is None else packed)
+
+
+def git_pack(entries: Iterable[bytes], *, count: int | None = None) -> bytes:
+    """Return a pack of git with these objects; `count` is how many it says that it has, if that is false."""
+    items = [*entries]
+    data = struct.pack(">4sII", b"PACK", 2, len(items) if count is None else count) + b"".join(items)
+    return data + sha1(data, usedforsecurity=False).digest()

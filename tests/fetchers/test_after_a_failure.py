@@ -7,9 +7,9 @@ import pytest
 
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.git.repository_pool import RepositoryPool
-from skillpm.operations.context.runtime import Context
+from skillpm.scope.runtime import Context
 from skillpm.settings import Settings
 
 

@@ -97,7 +97,7 @@ def with_local_flags(archive: bytes, flags: int) -> bytes:
 MEMBERS = tar(FILES)[: len(tar(FILES).rstrip(b"\0")) // 512 * 512 + 512]
 LINK, HARD, FIFO, DEVICE = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE
 REFUSED = {
-    "a web page": (b"<!DOCTYPE html><html>", "expected a .tar.gz, a .zip or a SKILL.md, got a web page"),
+    "a web page": (b"<!DOCTYPE html><html>", "expected a .tar.gz, a .zip or a SKILL.md, got a web page (a login?)"),
     "anything else": (b"GIF89a", "expected a .tar.gz, a .zip or a SKILL.md, got an unknown format"),
     "nothing": (b"", "expected a .tar.gz, a .zip or a SKILL.md, got an unknown format"),
     "no skill": (tgz({"README.md": "x"}), "it has no SKILL.md"),

@@ -9,7 +9,10 @@ import pytest
 from fetchers.world import Project, find_git_processes
 from kit import GitServer, Repository, Result, make_skill, wait_for
 
-from skillpm.fetchers.git.gitconfig import token_settings
+from skillpm.errors import UsageError
+from skillpm.fetchers.git.program.gitconfig import GitConfig
+from skillpm.fetchers.git.program.logins import VARIABLES, GitLogin, find_login
+from skillpm.settings import read_settings
 
 PASSWORD = "s3cr3t-Pa55"  # noqa: S105  (of the test's own server)
 TOKEN = "ghp_0123456789abcdefToken"  # noqa: S105
@@ -50,7 +53,7 @@ def test_credentials_in_a_url_are_dropped_with_a_warning(project: Project, url: 
 
     assert result.code == 1
     assert result.stderr.splitlines()[0] == (
-        "warning: credentials in the URL are not saved; use a git credential helper"
+        "warning: the credentials in the URL are ignored; use a git credential helper"
     )
     assert_secret(project, result)
 
@@ -175,14 +178,66 @@ def basic(user: str, token: str) -> str:
           for host, variable, user in (
               ("github.com", "GITHUB_TOKEN", "x-access-token"), ("github.com", "GH_TOKEN", "x-access-token"),
               ("gitlab.com", "GITLAB_TOKEN", "oauth2"), ("gitlab.com", "CI_JOB_TOKEN", "gitlab-ci-token"))),
+        # GitHub Enterprise as `gh` has it: exactly the host of GH_HOST, and no other one.
+        *(("ghe.corp", {variable: "e", "GH_HOST": there}, [("ghe.corp", basic("x-access-token", "e"))])
+          for variable in ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN") for there in ("ghe.corp", "GHE.corp")),
+        ("ghe.corp:8443", {"GH_ENTERPRISE_TOKEN": "e", "GH_HOST": "ghe.corp:8443"},
+         [("ghe.corp:8443", basic("x-access-token", "e"))]),
+        *((host, {"GH_ENTERPRISE_TOKEN": "e", "GITHUB_ENTERPRISE_TOKEN": "e", "GH_HOST": there}, [])
+          for host, there in (
+              ("ghe.corp", ""), ("github.com", ""), ("", ""), ("ghe.corp:8443", "ghe.corp"), ("x.ghe.corp", "ghe.corp"),
+              ("ghe.corp", "x.ghe.corp"), ("ghe.corp.evil.example", "ghe.corp"), ("github.com", "ghe.corp"),
+              ("ghe.corp", "http://ghe.corp"), ("ghe.corp", "ghe.corp@evil.example"), ("ghe-corp", "ghe.corp"))),
+        ("github.com", {"GH_ENTERPRISE_TOKEN": "e", "GH_TOKEN": "b", "GH_HOST": "ghe.corp"},
+         [("github.com", basic("x-access-token", "b"))]),
+        ("ghe.corp", {"GH_TOKEN": "b", "GITHUB_TOKEN": "a", "GH_HOST": "ghe.corp"}, []),
+        # GitLab as `glab` has it; a job's own token stays with the job's server.
+        *(("git.acme.example", {"GITLAB_TOKEN": "c", "GITLAB_HOST": there},
+           [("git.acme.example", basic("oauth2", "c"))]) for there in ("git.acme.example", "https://git.acme.example")),
+        ("gitlab.com", {"GITLAB_TOKEN": "c", "GITLAB_HOST": "git.acme.example"}, []),
+        ("git.acme.example", {"GITLAB_TOKEN": "c", "GITLAB_HOST": "http://git.acme.example"}, []),
+        ("git.acme.example", {"CI_JOB_TOKEN": "d", "GITLAB_HOST": "git.acme.example"}, []),
+        ("ci.example", {"GITLAB_TOKEN": "c", "CI_JOB_TOKEN": "d", "GITLAB_HOST": "git.acme.example",
+                        "CI_SERVER_HOST": "ci.example"}, [("ci.example", basic("gitlab-ci-token", "d"))]),
+        # Gitea as `tea` has it, and Forgejo.
+        *(("gitea.corp", {variable: "t", server: "https://gitea.corp"}, [("gitea.corp", basic("x-access-token", "t"))])
+          for variable, server in (("GITEA_TOKEN", "GITEA_SERVER_URL"), ("GITEA_SERVER_TOKEN", "GITEA_SERVER_URL"),
+                                   ("FORGEJO_TOKEN", "FORGEJO_SERVER_URL"))),
+        *((host, {"GITEA_TOKEN": "t", "FORGEJO_TOKEN": "t", **there}, [])
+          for host, there in (("gitea.corp", {}), ("codeberg.org", {}), ("", {}),
+                              ("evil.example", {"GITEA_SERVER_URL": "https://gitea.corp"}),
+                              ("gitea.corp", {"GITEA_SERVER_URL": "http://gitea.corp"}),
+                              ("gitea.corp", {"GITEA_SERVER_URL": "gitea.corp"}))),
         ("github.com", {}, []),
     ],
 )  # fmt: skip
 def test_a_token_is_sent_to_its_host_only(
     host: str, environ: Mapping[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    settings = [(f"http.https://{there}/.extraHeader", header) for there, header in expected]
-    assert token_settings(host, environ) == settings
+    config, settings = GitConfig(settings=(), file=""), read_settings({"HOME": "/", **environ})
+
+    login = find_login(f"https://{host}/acme/x.git", config, settings)
+    anonymous = find_login(f"https://{host}/acme/x.git", config.without_logins("/"), settings)
+    plain = find_login(f"http://{host}/acme/x.git", config, settings)
+
+    assert [*login.settings] == [(f"http.https://{there}/.extraHeader", header) for there, header in expected]
+    assert (anonymous, plain) == (GitLogin(), GitLogin())
+
+
+@pytest.mark.parametrize("variable", [variable.name for variable in VARIABLES])
+@pytest.mark.parametrize("token", ["a b", "a\nb", "t\u00f6ken", "a\x00b", "a\tb"])
+def test_a_malformed_token_is_not_sent(variable: str, token: str) -> None:
+    servers = {name: "https://git.corp" for it in VARIABLES for name in it.server_variables}
+    host = "github.com" if variable == "GH_TOKEN" else "git.corp"
+    settings = read_settings({"HOME": "/", **servers, variable: token})
+
+    with pytest.raises(UsageError) as caught:
+        find_login(f"https://{host}/acme/x.git", GitConfig(settings=(), file=""), settings)
+
+    assert (caught.value.message, caught.value.hint) == (
+        f"{variable} is not a token: it has characters other than ASCII, or spaces or line breaks",
+        "set it again; spaces around a token are ignored",
+    )
 
 
 @pytest.fixture

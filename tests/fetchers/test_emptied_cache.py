@@ -15,10 +15,10 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.fetchers.git.process import GitProcesses
-from skillpm.fetchers.git.repository_cache import GitCache
+from skillpm.fetchers.git.program.process import GitProcesses
+from skillpm.fetchers.git.program.repository_cache import GitCache
 from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.indexes.client.index_fetcher import IndexFetcher

@@ -194,7 +194,7 @@ def test_a_missing_commit_is_an_error_and_changes_nothing(
         (
             f"error: {url} no longer has the locked commit {gone[:12]}, and it is not cached\n"
             "  skills: pdf\n"
-            "  hint: lock the current commit with `skillpm update`, or sync on a machine that still has it cached\n"
+            "  hint: lock the current commit with `skillpm update pdf`, or sync on a machine that still has it cached\n"
         ),
     )
     assert twin.snapshot() == before

@@ -68,10 +68,16 @@ def test_a_sha256_repository_is_refused(project: Project, tmp_path: Path) -> Non
     repository.write(make_skill("pdf")).commit()
 
     result = project.run("install", repository.file_url)
+    commit = repository.resolve("main")
+    by_commit = project.run("install", f"{repository.file_url}@pdf", "--rev", commit)
 
     assert (result.code, result.stderr) == (
         1,
         f"error: {repository.file_url} uses SHA-256 object ids, which skillpm does not support yet\n",
+    )
+    assert (by_commit.code, by_commit.stderr) == (
+        1,
+        f"error: {repository.file_url}: `{commit}` is a SHA-256 object id, which skillpm does not support yet\n",
     )
 
 

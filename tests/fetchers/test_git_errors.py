@@ -2,8 +2,8 @@
 
 import pytest
 
-from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, classify, translate_error
+from skillpm.fetchers.git.program.error_table import ErrorKind
+from skillpm.fetchers.git.program.errors import GitFailed, classify, translate_error
 
 URL = "https://git.example/acme/skills"
 ACCESS = f"fatal: unable to access '{URL}/': "
@@ -133,7 +133,7 @@ def test_git_is_quoted_in_one_safe_line_without_credentials() -> None:
     error = translate_error(GitFailed("fatal: \x1b[2J https://ann:p@ss@x/y \u202e" + "z" * 999), URL)
 
     assert error.message.startswith(f"{URL} could not be reached; git says: fatal: \\x1b[2J https://***@x/y \\u202e")
-    assert len(error.message) < 250
+    assert len(error.message) < 500
     assert error.hint == "check the URL and your network connection"
 
 
@@ -154,3 +154,17 @@ def test_other_errors_do_not_lead_to_the_next_strategy(stderr: str) -> None:
 def test_what_git_prints_about_half_a_pack_means_nothing(stderr: str) -> None:
     assert classify(stderr) & {ErrorKind.CACHE_DAMAGED, ErrorKind.REFUSED} == set()
     assert ErrorKind.TRANSIENT in classify(stderr)
+
+
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        ("git@host.example:10022/org/r.git", "; if 10022 is a port: ssh://git@host.example:10022/org/r.git"),
+        ("git@host.example:org/r.git", ""),
+        ("ssh://git@host.example:10022/org/r.git", ""),
+    ],
+)
+def test_a_port_in_the_place_of_a_folder_is_named(url: str, hint: str) -> None:
+    error = translate_error(GitFailed("fatal: Could not read from remote repository."), url)
+
+    assert error.hint == f"check the URL and your network connection{hint}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillpm.fetchers.git.limits import limit_process
+from skillpm.fetchers.git.program.limits import limit_process
 
 LIMIT = 100_000
 WRITER = "import sys; sys.stdin.read(1); open('pack', 'wb', 0).write(bytes(int(sys.argv[1])))"

@@ -120,7 +120,7 @@ def test_a_redirect_to_a_page_is_an_error(project: Project, server: GitServer) -
 
     assert (result.code, result.stderr) == (
         1,
-        f"error: {url} redirects to {server.address}/login, which is not the address of a git repository\n"
+        f"error: {url} redirects to {server.address}/login, which is not the address of a git repository (a login?)\n"
         "  hint: check that `git clone` accepts this URL\n",
     )
 
@@ -136,3 +136,40 @@ def test_a_redirect_of_a_later_request_is_not_followed(project: Project, new: Gi
         f"error: the server failed (HTTP 307): {new.url('acme/pdf')}",
     )
     assert secret.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "warning"),
+    [
+        ("/acme/new.git", "warning: URL redirects to ADDRESS/acme/new; if it was renamed, use that address\n"),
+        ("/acme/pdf.git", ""),
+    ],
+    ids=["another name", "the same with .git"],
+)
+def test_a_renamed_repository_is_named_once(
+    project: Project, server: GitServer, upstream: Repository, target: str, warning: str
+) -> None:
+    upstream.write(make_skill("pdf")).commit()
+    server.serve(target[1:].removesuffix(".git"), upstream)
+    url = f"{server.address}/acme/pdf"
+    server.publish("/acme/pdf/info/refs", Response(301, {"Location": f"{server.address}{target}{FIRST}"}, b""))
+
+    result = project.run("install", f"{url}@pdf", check=True)
+
+    shown = "".join(f"{line}\n" for line in result.stderr.splitlines() if line.startswith("warning"))
+    assert shown == warning.replace("URL", url).replace("ADDRESS", server.address)
+    assert project.locked_source("pdf")["git"] == url
+
+
+def test_a_proxy_that_is_dead_is_named(project: Project, server: GitServer) -> None:
+    dead = Listener()
+    dead.close()
+    url = "https://forge.example/acme/pdf.git"
+
+    result = project.run("install", url, env={"https_proxy": f"http://127.0.0.1:{dead.port}"})
+
+    message, hint = result.stderr.splitlines()
+    assert message.startswith(f"error: {url} could not be reached; git says: fatal: unable to access '{url}/': ")
+    assert f"127.0.0.1 port {dead.port}" in message
+    assert message.endswith("onnect to server")
+    assert hint == "  hint: the request goes through the proxy that https_proxy names; check it, and your network"

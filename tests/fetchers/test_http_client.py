@@ -232,7 +232,10 @@ def test_a_local_archive_is_recorded_relative_to_the_manifest(project: Sandbox) 
 def test_a_web_page_instead_of_an_archive_is_an_error(project: Sandbox, server: GitServer) -> None:
     server.garbage = True
     url = f"{server.address}/pdf.tar.gz"
-    assert error_message(project, "install", url) == f"{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page"
+    assert (
+        error_message(project, "install", url)
+        == f"{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page (a login?)"
+    )
 
 
 def test_a_redirect_from_https_to_http_is_refused(project: Sandbox, server: GitServer, tmp_path: Path) -> None:

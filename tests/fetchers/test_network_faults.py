@@ -146,6 +146,9 @@ def test_nothing_is_installed_if_one_of_two_repositories_fails(
     assert project.is_untouched
 
 
+PATIENT = {"SKILLPM_NETWORK_TIMEOUT": "300", "SKILLPM_IDLE_TIMEOUT": "300"}
+
+
 def test_a_failure_does_not_wait_for_a_stalled_repository(
     project: Project, server: GitServer, url: str, tmp_path: Path
 ) -> None:
@@ -157,7 +160,7 @@ def test_a_failure_does_not_wait_for_a_stalled_repository(
         slow.stall = True
         server.fail_next(99, 404)
 
-        result = twin.run("sync", "--frozen", env={"SKILLPM_NETWORK_TIMEOUT": "30"}, timeout=10)
+        result = twin.run("sync", "--frozen", env=PATIENT, timeout=60)
 
     assert (result.code, result.stderr.splitlines()[0]) == (1, f"error: there is no git repository at {url}")
 

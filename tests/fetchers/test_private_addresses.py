@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.fetchers.destinations import is_private_address
+from skillpm.fetchers.common.destinations import is_private_address
 
 PRIVATE = [
     *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1"),

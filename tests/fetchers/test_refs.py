@@ -113,7 +113,11 @@ def test_a_tag_of_a_tree_is_refused(project: Project, upstream: Repository, url:
     [
         (["--branch", "nope"], "has no branch `nope`", "its branches: main"),
         (["--tag", "v9"], "has no tag `v9`", "it has no tags; its branches: main"),
-        (["--rev", "0" * 39 + "1"], f"has no commit `{'0' * 39}1`", "list what it has: git ls-remote URL"),
+        (
+            ["--rev", "0" * 39 + "1"],
+            f"has no commit `{'0' * 39}1`",
+            "servers have only the commits that a branch or a tag leads to; check it",
+        ),
     ],
 )
 def test_a_missing_ref_is_named(project: Project, url: str, words: list[str], message: str, hint: str) -> None:

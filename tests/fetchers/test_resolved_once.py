@@ -43,7 +43,7 @@ def test_a_second_answer_of_dns_is_never_asked_for(
 
     result = project.run("sync", env={**names.environment, **SECONDS})
 
-    assert (result.code, "cannot connect ([Errno 111] Connection refused)" in result.stderr) == (1, True)
+    assert (result.code, "cannot connect (Connection refused)" in result.stderr) == (1, True)
     assert (names.lookups.count("evil.example"), secret.connections) == (1, 0)
 
 
@@ -63,7 +63,7 @@ def test_an_archive_of_an_index_is_downloaded_from_the_address_that_was_checked(
 
     result = project.run("install", f"{url}@pdf", *options, env={**names.environment, **SECONDS})
 
-    assert (result.code, "cannot connect ([Errno 111] Connection refused)" in result.stderr) == (1, True)
+    assert (result.code, "cannot connect (Connection refused)" in result.stderr) == (1, True)
     assert (names.lookups.count("evil.example"), secret.connections) == (1, 0)
 
 

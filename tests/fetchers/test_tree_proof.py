@@ -3,13 +3,17 @@
 import json
 import random
 import shutil
+import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fetchers.packing import git_pack, pack_entry
 from fetchers.world import Project, take_requests
 from kit import GitServer, Repository, make_skill, prefix_paths
-from kit.faults import late
+from kit.answers import Response
+from kit.faults import late, render_head
 
 PROOF = ["info", "fetch"]
 
@@ -81,6 +85,27 @@ def test_a_commit_or_path_that_does_not_exist_is_refused(
 
     for cache in (project.cache, victim.cache):
         assert victim.run("sync", "--frozen", env={"SKILLPM_CACHE_DIR": str(cache)}).code == 1
+    assert not victim.exists(".agent-skills/pdf")
+
+
+def test_a_server_that_leaves_out_the_trees_of_a_commit_proves_nothing(
+    project: Project, upstream: Repository, server: GitServer, url: str, evil: dict[str, str], tmp_path: Path
+) -> None:
+    project.run("install", f"{url}@pdf", check=True)
+    victim = project.clone(tmp_path / "victim")
+    forge(victim, **evil)
+    words = ["git", "-C", str(upstream.path), "cat-file", "commit", locked_skill(victim)["source"]["commit"]]
+    commit = subprocess.run(words, check=True, capture_output=True).stdout
+    packet = b"\1" + git_pack([pack_entry(1, commit)])
+
+    def send_commit(client: socket.socket, response: Response) -> None:
+        body = b"000dpackfile\n%04x%b0000" % (len(packet) + 4, packet)
+        client.sendall(render_head(response, length=len(body)) + body)
+
+    server.add_fault(" fetch$", send_commit, after=1)
+    result = victim.run("sync", "--frozen")
+
+    assert (result.code, "did not send all necessary objects" in result.stderr) == (1, True), result.stderr
     assert not victim.exists(".agent-skills/pdf")
 
 

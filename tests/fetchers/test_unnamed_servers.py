@@ -91,7 +91,7 @@ def test_a_dependency_over_ssh_is_fetched_from_a_host_that_the_manifest_names(pr
 
 
 def test_a_dependency_from_a_path_is_refused(project: Project, tmp_path: Path) -> None:
-    for location in ({"path": "/etc"}, {"git": tmp_path.as_uri()}, {"url": "/etc/x.tar.gz"}):
+    for location in ({"path": "/etc"}, {"git": tmp_path.as_uri()}, {"url": "/etc/x.tar.gz"}, {"url": "/etc/@x:y.zip"}):
         require(project, location)
 
         result = project.run("sync")

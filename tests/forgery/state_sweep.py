@@ -3,7 +3,7 @@
 import json
 import random
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,9 @@ class ForgedState:
             known = [files["SKILL.md"] for files in locked.values() if files]
             yield from (f"lost {edit!r}; {result}" for edit in edits if edit not in [*there, *known])
         if result.code == 0 and words[0] in {"sync", "update"}:
-            yield from _unlike_lockfile(self.worlds, world, f"{result}")
+            # Without `--frozen`, an edit stays, and is named as one.
+            named = set() if "--frozen" in words else _read_edited(result)
+            yield from _unlike_lockfile(self.worlds, world, f"{result}", named=named)
 
         is_left = words[0] == "uninstall" and (world.work / HERE / "pdf").exists()
         if result.code == 0 and is_left and "the folder of pdf stays as a local skill" not in result.stderr:
@@ -141,10 +143,23 @@ def _is_locked(worlds: Worlds, world: World, name: str) -> bool:
     return world.skill_files(name) == locked[name]
 
 
-def _unlike_lockfile(worlds: Worlds, world: World, about: str) -> Iterator[str]:
-    """Yield the locked skills of which something else is there."""
+def _read_edited(result: Result) -> set[str]:
+    """Return the skills that a result names as edited."""
+    return {
+        name
+        for line in result.stderr.splitlines()
+        if line.startswith("edited: ")
+        for name in line.removeprefix("edited: ").partition(";")[0].split(", ")
+    }
+
+
+def _unlike_lockfile(worlds: Worlds, world: World, about: str, *, named: Collection[str] = ()) -> Iterator[str]:
+    """Yield the locked skills of which something else is there without being `named`, and those named without cause."""
     for name in worlds.locked_files(world):
-        if not _is_locked(worlds, world, name):
+        is_locked = _is_locked(worlds, world, name)
+        if is_locked and name in named:
+            yield f"{name} is called edited, but is what is locked; {about}"
+        if not is_locked and name not in named:
             yield f"{name} is not what is locked: {world.skill_files(name)}; {about}"
 
 

@@ -9,10 +9,16 @@ from hypothesis.strategies import SearchStrategy
 from skillpm.core.digest import Digest, compute_digest
 from skillpm.core.names import RESERVED_NAMES, SkillName
 from skillpm.core.system_requirements import SystemRequirements
-from skillpm.formats.legacy.metadata import REQUIREMENT_KINDS, LegacyMetadata
+from skillpm.formats.legacy_metadata import REQUIREMENT_KINDS, LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, PackagePin, PathPin, Pin, UrlPin
 from skillpm.formats.receipt import LINK_KINDS, InstalledFile, InstalledSkill, Receipt
+from skillpm.kinds.archive import UrlPin
+from skillpm.kinds.base import Pin
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
+from skillpm.kinds.index import IndexPin
+from skillpm.kinds.local import PathPin
+from skillpm.kinds.package import PackagePin
 
 EXAMPLES = settings(max_examples=60)
 
@@ -39,6 +45,9 @@ git_pins = st.builds(
     path=st.just(".") | folders,
     ref=refs,
     files=st.just(()) | st.lists(folders | st.sampled_from(["*.md", "!tests/", "a b/**"]), min_size=1).map(tuple),
+    links=st.dictionaries(
+        folders, st.builds("{} {}".format, st.sampled_from(["040000", "100644", "100755"]), commits), max_size=3
+    ).map(lambda links: tuple(sorted(links.items()))),
 )
 live_links = st.builds(PathPin, path=seen, link=st.just(value=True))
 stored_pins: SearchStrategy[Pin] = st.one_of(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.audit_settings import (
     AuditException,

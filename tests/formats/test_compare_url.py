@@ -2,8 +2,9 @@
 
 import pytest
 
-from skillpm.formats.compare_url import compare_url
-from skillpm.formats.pin import BundledPin, GitPin, Pin
+from skillpm.kinds.base import Pin
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
 
 OLD, NEW = "a" * 30, "b" * 30
 
@@ -30,11 +31,11 @@ def pin(url: str, commit: str) -> GitPin:
     ],
 )
 def test_the_page_of_a_known_host(url: str, expected: str) -> None:
-    assert compare_url(pin(url, OLD), pin(url, NEW)) == expected
+    assert pin(url, NEW).compare_url(pin(url, OLD)) == expected
 
 
 def test_there_is_no_page_without_two_commits_of_one_repository() -> None:
     github = pin("https://github.com/a/b", OLD)
 
     others: list[Pin] = [github, pin("https://github.com/a/other", NEW), BundledPin(name="pdf")]
-    assert [compare_url(github, other) or compare_url(other, github) for other in others] == [""] * 3
+    assert [other.compare_url(github) or github.compare_url(other) for other in others] == [""] * 3

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from skillpm.errors import ConflictError, DocumentError, SkillpmError
-from skillpm.formats.legacy.registry import (
+from skillpm.formats.legacy_registry import (
     IgnoredEntry,
     LegacyEntry,
     LegacyRegistry,

@@ -12,7 +12,9 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile, write_lockfile
-from skillpm.formats.pin import BundledPin, GitPin, PathPin
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
+from skillpm.kinds.local import PathPin
 
 PDF, GIT_BASICS, MINE = SkillName("pdf"), SkillName("git-basics"), SkillName("mine")
 COMMIT, TREE = "9d2f1ae1" * 5, "0c3b5d77" * 5

@@ -9,7 +9,7 @@ from formats.document_strategies import EXAMPLES, names, requirements
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
 from skillpm.formats.editing.json_edit import set_member

@@ -6,20 +6,16 @@ import pytest
 from formats.document_strategies import EXAMPLES, live_links, stored_pins
 from hypothesis import given
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.errors import DocumentError
-from skillpm.formats.pin import (
-    BundledPin,
-    GitPin,
-    IndexPin,
-    PackagePin,
-    PathPin,
-    Pin,
-    UrlPin,
-    describe_pin,
-    pin_value,
-    read_pin,
-)
+from skillpm.kinds import read_pin
+from skillpm.kinds.archive import UrlPin
+from skillpm.kinds.base import Pin
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
+from skillpm.kinds.index import IndexPin
+from skillpm.kinds.local import PathPin
+from skillpm.kinds.package import PackagePin
 
 URL = "https://github.com/acme/skills"
 COMMIT, TREE, SHA256 = "9d2f1ae1" * 5, "0c3b5d77" * 5, "f00dfeed" * 8
@@ -37,6 +33,11 @@ PINS: list[tuple[Pin, dict[str, Any], str]] = [
     (
         GIT.replace(ref="HEAD"),
         GIT_VALUE | {"ref": "HEAD"},
+        f"git+{URL}@{COMMIT}#subdirectory=skills/pdf",
+    ),
+    (
+        GIT.replace(links=(("bin/x", f"100755 {COMMIT}"), ("docs", f"040000 {TREE}"))),
+        GIT_VALUE | {"links": {"bin/x": f"100755 {COMMIT}", "docs": f"040000 {TREE}"}},
         f"git+{URL}@{COMMIT}#subdirectory=skills/pdf",
     ),
     (PathPin(path="../house-style"), {"path": "../house-style"}, "../house-style"),
@@ -63,15 +64,15 @@ def read(value: Any) -> Pin:
 
 @pytest.mark.parametrize(("pin", "value", "words"), PINS)
 def test_a_pin_is_a_value_and_words(pin: Pin, value: Any, words: str) -> None:
-    assert list(pin_value(pin).items()) == list(value.items())
+    assert list(pin.to_json().items()) == list(value.items())
     assert read(value) == pin
-    assert describe_pin(pin) == words
+    assert pin.describe() == words
 
 
 @EXAMPLES
 @given(stored_pins | live_links)
 def test_written_documents_round_trip(pin: Pin) -> None:
-    assert read(pin_value(pin)) == pin
+    assert read(pin.to_json()) == pin
 
 
 def without(key: str) -> dict[str, Any]:
@@ -93,7 +94,7 @@ PART = "the path has an empty, `.` or `..` part"
         (without("commit"), "`commit` is missing", ""),
         (without("tree"), "`tree` is missing", ""),
         (without("path"), "`path` is missing", ""),
-        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known keys: git, commit, tree, path, ref, files", ".sha"),
+        (GIT_VALUE | {"sha": "1"}, "unknown key `sha`; known keys: git, commit, tree, path, ref, files, links", ".sha"),
         (GIT_VALUE | {"git": None}, "expected a string, got null", ".git"),
         (GIT_VALUE | {"git": "ext::sh -c x"}, "unsafe git URL `ext::sh -c x`", ".git"),
         (GIT_VALUE | {"git": "--upload-pack=x"}, "unsafe git URL `--upload-pack=x`", ".git"),

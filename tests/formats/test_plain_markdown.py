@@ -8,7 +8,7 @@ from formats.document_strategies import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillpm.formats.legacy.registry import LegacyEntry, read_legacy_registry
+from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
 from skillpm.formats.plain_markdown import BOM, add_frontmatter, derive_description, first_heading_and_paragraph
 from skillpm.skillmd.skill import read_skill
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from skillpm.core.digest import compute_digest
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError, NewerDocument
-from skillpm.formats.legacy.metadata import LegacyMetadata
-from skillpm.formats.pin import BundledPin, PathPin
+from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, read_receipt, write_receipt
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.local import PathPin
 
 PDF, MINE = SkillName("pdf"), SkillName("mine")
 HASH = "f00dfeed" * 8

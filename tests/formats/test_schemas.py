@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from requirements.source_strategies import sources
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
 from skillpm.formats.editing.json_edit import set_member
@@ -21,8 +21,8 @@ from skillpm.formats.lockfile import Lockfile, write_lockfile
 from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import RegistryEntry, normalize_entry, write_registry
+from skillpm.kinds.base import Source
 from skillpm.requirements.manifest_requirements import read_requirement
-from skillpm.requirements.source import Source, requirement_value
 
 FOLDER = Path(__file__).parents[2] / "registry-schema"
 NAMES = ["index", "lockfile", "manifest", "receipt", "registry", "reviews", "skill-versions"]
@@ -87,7 +87,7 @@ def test_a_pattern_is_anchored_at_both_ends(name: str) -> None:
 
 LOCKFILES = st.builds(
     Lockfile,
-    requirements=st.dictionaries(names, sources.map(requirement_value), max_size=4),
+    requirements=st.dictionaries(names, sources.map(lambda source: source.to_json()), max_size=4),
     skills=st.dictionaries(names, locked_skills.map(lambda skill: skill.replace(dependencies={})), max_size=4),
 )
 
@@ -96,8 +96,7 @@ LOCKFILES = st.builds(
 @given(LOCKFILES, sources)
 def test_written_lockfiles_match_the_schema(lockfile: Lockfile, need: Source) -> None:
     skills = {
-        name: skill.replace(dependencies={SkillName("pdf"): requirement_value(need)})
-        for name, skill in lockfile.skills.items()
+        name: skill.replace(dependencies={SkillName("pdf"): need.to_json()}) for name, skill in lockfile.skills.items()
     }
 
     assert faults("lockfile", json.loads(write_lockfile(lockfile))) == []
@@ -161,7 +160,7 @@ def test_written_registries_match_the_schema(entries: list[RegistryEntry], disab
 
 
 @FEW
-@given(st.dictionaries(names, sources.map(requirement_value), max_size=4))
+@given(st.dictionaries(names, sources.map(lambda source: source.to_json()), max_size=4))
 def test_edited_manifests_match_the_schema(skills: dict[str, Any]) -> None:
     text = EMPTY_MANIFEST
     for name, value in skills.items():

@@ -54,6 +54,8 @@ class Reader:
         """Press keys, one after the other."""
         for key in keys:
             self.page.keyboard.press(key)
+            if key in {"Enter", "Escape"}:  # they lead to another address, which the page shows a moment later
+                self.settle()
 
     def type(self, text: str) -> None:
         """Type into the focused element."""
@@ -62,6 +64,18 @@ class Reader:
     def wait_for_announcement(self, text: str) -> None:
         """Wait until a screen reader would announce this."""
         expect(self.page.locator("#status")).to_have_text(text)
+
+    def wait_for_names(self, names: list[str]) -> None:
+        """Wait until exactly these skills are listed, in this order."""
+        expect(self.page.locator("#results .name")).to_have_text(names)
+
+    def wait_for_count(self, text: str) -> None:
+        """Wait until this is displayed as the number of skills."""
+        expect(self.page.locator("#count")).to_have_text(text)
+
+    def wait_for_title(self, text: str) -> None:
+        """Wait until a skill with this heading is open."""
+        expect(self.page.locator("#skill-view h1")).to_have_text(text)
 
     def settle(self) -> None:
         """Wait for some frames, until the layout is final."""

@@ -18,7 +18,7 @@ from skillpm.core.digest import parse_digest
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.names import SkillName
 from skillpm.core.system_requirements import SystemRequirements
-from skillpm.formats.index_catalog import SkillSummary
+from skillpm.formats.index_catalog import CatalogSkill
 from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.renderer import render_page, render_skill_file
 from skillpm.indexes.page.skill_entry import build_skill_page
@@ -85,7 +85,7 @@ def write_hostile_page(folder: Path, name: str, host: str) -> None:
         declared="evil", description=text, body=attack(host), license=text, author=text, homepage="javascript:ran()",
         compatibility=text, triggers=(text,), requires=SystemRequirements(bins=(text,), notes=(text,)),
     )  # fmt: skip
-    summary = SkillSummary(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
+    summary = CatalogSkill(name=evil, description=text, category=text, tags=(text, "__proto__"), latest="1.0.0")
     script = attack(host).encode()
     files = (TreeFile(path="SKILL.md", data=b""), TreeFile(path=f"{BREAK_OUT}.sh", data=script, executable=True))
     row, data = render_skill_file(summary, releases, build_skill_page(read, FileTree(files=files)))

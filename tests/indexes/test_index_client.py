@@ -337,7 +337,7 @@ def test_an_unreachable_index_is_an_error_even_for_a_bundled_skill(consumer: Ind
     assert (result.code, result.stderr) == (
         1,
         "error: cannot read the index acme: http://127.0.0.1:9/skills/code-review.json: "
-        "cannot connect ([Errno 111] Connection refused)\n"
+        "cannot connect (Connection refused)\n"
         "  skills: code-review\n"
         "  hint: try again, or check your proxy; --offline uses the cached documents of the index acme\n",
     )
@@ -660,7 +660,10 @@ def test_the_page_of_a_captive_portal_is_an_error(
 ) -> None:
     server.garbage = True
 
-    assert refused(consumer, "install", "pdf") == ("document", "invalid JSON: Expecting value")
+    assert refused(consumer, "install", "pdf") == (
+        "fetch",
+        f"cannot read the index acme: {server.address}/skills/pdf.json is a web page (a login?)",
+    )
 
 
 def test_a_skill_with_another_name_than_in_the_index_is_refused(
@@ -898,7 +901,7 @@ def test_a_skill_from_another_source_is_not_replaced_without_force(
     consumer.run("install", "./mine", check=True)
 
     assert unwrapped(consumer.run("install", "mine")).splitlines()[-1] == (
-        "  hint: use --force to replace it, if an index has the new one"
+        "  hint: to update it, run `skillpm update mine`; to replace it, use --force, if an index has the new one"
     )
 
 

@@ -80,7 +80,7 @@ def test_a_token_that_no_header_can_have_is_refused_without_printing_it(
     assert (result.code, result.stderr) == (
         2,
         "error: SKILLPM_INDEX_ACME_TOKEN is not a token: it has characters other than ASCII, or spaces or line breaks\n"
-        "  hint: set it again; blanks around a token are ignored\n",
+        "  hint: set it again; spaces around a token are ignored\n",
     )
     assert server.requests == []
 

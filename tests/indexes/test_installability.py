@@ -66,6 +66,15 @@ def test_skip_invalid_leaves_out_what_cannot_be_installed_and_what_requires_it(s
     assert styled.run("index", "check", "public", check=True).stderr == "no problems found\n"
 
 
+def test_a_mistyped_dependency_gets_a_suggestion(publisher: IndexPublisher) -> None:
+    publisher.write_draft("pdf-forms", "1.0.0")
+    publisher.write_draft("review", "1.0.0", **{"skill-dependencies": "pdf-froms"})
+    message = "warning: review 1.0.0 requires `pdf-froms`, which is not in this index: did you mean `pdf-forms`?\n"
+
+    assert publisher.run(*BUILD, check=True).stderr.startswith(message)
+    assert message in publisher.run("index", "check", "public").stderr
+
+
 def test_a_skill_that_is_not_in_the_index_may_come_from_elsewhere(publisher: IndexPublisher) -> None:
     publisher.write_draft("review", "1.0.0", **{"skill-dependencies": "elsewhere>=1; testing"})
     publisher.write_draft("summary", "1.0.0", **{"skill-dependencies": "elsewhere"})

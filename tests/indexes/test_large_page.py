@@ -8,7 +8,7 @@ import pytest
 from skillpm.core.digest import parse_digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.formats.index_catalog import SkillSummary
+from skillpm.formats.index_catalog import CatalogSkill
 from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.renderer import render_page, render_skill_file
 from skillpm.indexes.page.skill_entry import build_skill_page
@@ -31,7 +31,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     rows = []
     for number in range(5_000):
         topic, name = TOPICS[number % 10], SkillName(f"{TOPICS[number % 10]}-{number:04}")
-        summary = SkillSummary(
+        summary = CatalogSkill(
             name=name,
             description=f"Use when asked to {topic} things of kind {number}, with all the care that they need.",
             category=f"kind-{number % 7}",
@@ -72,9 +72,9 @@ def test_every_skill_is_found_and_has_its_own_text(reader: "Reader", page: str) 
         name = f"{TOPICS[number % 10]}-{number:04}"
         reader.press("/")
         reader.page.locator("#search").fill(name)
-        assert reader.names == [name]
+        reader.wait_for_names([name])
         reader.press("Enter")
-        assert reader.title == f"{name} 1.0.0"
+        reader.wait_for_title(f"{name} 1.0.0")
         assert reader.text.split("\n")[-1] == f"This is text {number}."
     assert (len(reader.asked), reader.broken) == (5, [])
 
@@ -90,7 +90,7 @@ def test_returning_to_the_list_restores_the_scroll_position(reader: "Reader", pa
     reader.settle()
     before = row.bounding_box()
     reader.press("Enter")
-    assert reader.title == f"{name} 1.0.0"
+    reader.wait_for_title(f"{name} 1.0.0")
 
     reader.press("Escape")
     reader.page.locator("#list-view").wait_for()

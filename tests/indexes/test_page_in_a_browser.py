@@ -85,8 +85,8 @@ def page(public: Path) -> str:
 def test_a_page_opened_from_its_folder_loads_a_skill_when_it_is_opened(reader: "Reader", page: str) -> None:
     reader.visit(page)
 
-    assert reader.count == "5 skills"
-    assert reader.names == ["git-basics", "git-release", "pdf", "table-print", "unrelated"]
+    reader.wait_for_count("5 skills")
+    reader.wait_for_names(["git-basics", "git-release", "pdf", "table-print", "unrelated"])
     reader.page.locator("a.row", has_text="unrelated").click()
     assert reader.text == "Do it well."
     assert [address.partition("?")[0] for address in reader.asked] == [page, page.replace("catalog.html", UNRELATED)]
@@ -115,13 +115,13 @@ def test_search_filters_at_each_key_and_ranks_names_first(reader: "Reader", page
         seen.append(reader.count)
 
     assert seen[-1] == "3 of 5 skills"
-    assert reader.names == ["table-print", "pdf", "git-release"]
+    reader.wait_for_names(["table-print", "pdf", "git-release"])
     assert reader.page.locator("#results mark").first.text_content() == "print"
     reader.wait_for_announcement("3 skills")
     reader.page.locator("#search").fill("print office")
-    assert reader.names == ["table-print", "pdf"]
+    reader.wait_for_names(["table-print", "pdf"])
     reader.page.locator("#search").fill("PDF splít")
-    assert reader.names == ["pdf"]
+    reader.wait_for_names(["pdf"])
 
 
 def test_a_search_without_results_suggests_similar_names(reader: "Reader", page: str) -> None:
@@ -129,7 +129,7 @@ def test_a_search_without_results_suggests_similar_names(reader: "Reader", page:
     reader.page.locator("#search").fill("git-relaese")
 
     no_results = reader.page.locator("#no-results")
-    assert reader.count == "0 of 5 skills"
+    reader.wait_for_count("0 of 5 skills")
     assert no_results.inner_text().splitlines() == [
         "No skills match this search.",
         "",
@@ -138,7 +138,7 @@ def test_a_search_without_results_suggests_similar_names(reader: "Reader", page:
         "Show all skills",
     ]
     no_results.get_by_text("Show all skills").click()
-    assert reader.count == "5 skills"
+    reader.wait_for_count("5 skills")
 
 
 def test_sorting_is_part_of_the_address(reader: "Reader", page: str) -> None:
@@ -146,17 +146,17 @@ def test_sorting_is_part_of_the_address(reader: "Reader", page: str) -> None:
     sort = reader.page.get_by_label("Sort by")
 
     sort.select_option("newest")
-    assert reader.names == ["pdf", "git-basics", "git-release", "table-print", "unrelated"]
+    reader.wait_for_names(["pdf", "git-basics", "git-release", "table-print", "unrelated"])
     assert reader.page.locator("#results li").first.locator(".version").all_inner_texts() == ["1.1.0", "2026-03-01"]
     sort.select_option("fewest tokens")
-    assert reader.names == ["git-release", "table-print", "unrelated", "pdf", "git-basics"]
+    reader.wait_for_names(["git-release", "table-print", "unrelated", "pdf", "git-basics"])
     assert reader.address == "#/?sort=tokens"
     sort.select_option("smallest archive")
     assert reader.names[-1] == "pdf"
     reader.page.locator("#search").fill("print")
     assert set(reader.names[:2]) == {"git-release", "table-print"}
     sort.select_option("name")
-    assert reader.names == ["git-release", "pdf", "table-print"]
+    reader.wait_for_names(["git-release", "pdf", "table-print"])
     assert reader.address == "#/?q=print&sort=name"
     sort.select_option("best match")
     assert (reader.names, reader.address) == (["table-print", "pdf", "git-release"], "#/?q=print")
@@ -170,13 +170,15 @@ def test_sorting_is_part_of_the_address(reader: "Reader", page: str) -> None:
 
 
 def test_the_files_of_a_skill_can_be_read(reader: "Reader", page: str) -> None:
+    from playwright.sync_api import expect  # noqa: PLC0415  (only where there is a browser)
+
     reader.visit(page)
     reader.page.locator("a.row", has_text="pdf").click()
     files = reader.page.locator(".files li")
 
-    assert files.count() == 12
+    expect(files).to_have_count(12)
     reader.page.get_by_role("button", name="All 17 files").click()
-    assert files.count() == 17
+    expect(files).to_have_count(17)
     assert files.last.inner_text().split("\n") == ["scripts/print all.py", "20 B", "executable"]
     files.last.get_by_role("link").click()
 
@@ -241,7 +243,7 @@ def test_filters_can_be_combined_and_removed(reader: "Reader", page: str) -> Non
 def test_the_view_of_a_skill_shows_all_metadata(reader: "Reader", page: str) -> None:
     reader.visit(f"{page}#/skill/pdf")
 
-    assert reader.title == "pdf 1.1.0"
+    reader.wait_for_title("pdf 1.1.0")
     assert reader.text.splitlines()[0] == "Print a PDF"
     link = reader.page.locator(".prose a")
     assert link.get_attribute("href") == "https://qpdf.example/manual"
@@ -263,14 +265,14 @@ def test_the_view_of_a_skill_shows_all_metadata(reader: "Reader", page: str) -> 
     }
     assert reader.page.get_by_role("link", name="pdf.example").get_attribute("href") == "https://pdf.example/"
     reader.page.get_by_role("link", name="git-basics").click()
-    assert reader.title == "git-basics 1.0.0"
+    reader.wait_for_title("git-basics 1.0.0")
     assert reader.page.title() == "git-basics · acme"
 
 
 def test_yanked_versions_are_marked_with_their_reason(reader: "Reader", page: str) -> None:
     reader.visit(f"{page}#/skill/git-release")
 
-    assert reader.title == "git-release 2.0.0"
+    reader.wait_for_title("git-release 2.0.0")
     assert reader.text == "Do it well."
     rows = reader.page.locator(".versions li")
     assert rows.first.inner_text().split() == ["2.1.0", "yanked", "tags", "the", "wrong", "commit"]
@@ -365,7 +367,7 @@ def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
     reader.press("c")
     assert reader.clipboard == "skillpm install pdf"
     reader.press("Enter")
-    assert reader.title == "pdf 1.1.0"
+    reader.wait_for_title("pdf 1.1.0")
     reader.press("c")
     assert reader.clipboard == "skillpm install pdf"
     reader.press("Escape")
@@ -373,15 +375,15 @@ def test_by_keyboard_alone(reader: "Reader", page: str) -> None:
     reader.press("ArrowUp", "ArrowUp")
     assert reader.focus == "search"
     reader.press("Escape")
-    assert reader.count == "5 skills"
+    reader.wait_for_count("5 skills")
     reader.type("release")
     reader.press("Enter")
-    assert reader.title == "git-release 2.0.0"
+    reader.wait_for_title("git-release 2.0.0")
     reader.press("?")
     assert reader.page.locator("dialog[open] h2").inner_text() == "Keyboard shortcuts"
     reader.press("Escape")
     assert reader.page.locator("dialog[open]").count() == 0
-    assert reader.title == "git-release 2.0.0"
+    reader.wait_for_title("git-release 2.0.0")
     reader.press("/")
     reader.type("un")
     assert (reader.names, reader.focus) == (["unrelated"], "search")
@@ -409,18 +411,19 @@ def test_back_and_forward_restore_the_previous_view(reader: "Reader", page: str)
     reader.page.locator("#search").fill("print")
     reader.page.locator("a.row", has_text="pdf").click()
     reader.page.get_by_role("link", name="git-basics").click()
-    assert reader.title == "git-basics 1.0.0"
+    reader.wait_for_title("git-basics 1.0.0")
 
     reader.page.go_back()
-    assert reader.title == "pdf 1.1.0"
+    reader.wait_for_title("pdf 1.1.0")
     reader.page.go_back()
-    assert (reader.address, reader.names) == ("#/?q=print&category=office", ["table-print", "pdf"])
+    reader.wait_for_names(["table-print", "pdf"])
+    assert reader.address == "#/?q=print&category=office"
     assert reader.page.locator("#search").input_value() == "print"
     reader.page.go_back()
-    assert reader.count == "5 skills"
+    reader.wait_for_count("5 skills")
     reader.page.go_forward()
     reader.page.go_forward()
-    assert reader.title == "pdf 1.1.0"
+    reader.wait_for_title("pdf 1.1.0")
 
 
 def test_an_address_can_be_shared(browser: "Browser", page: str) -> None:
@@ -430,10 +433,10 @@ def test_an_address_can_be_shared(browser: "Browser", page: str) -> None:
         other.visit(f"{page}#/?q=print&tag=git")
         assert (other.names, other.page.locator("#search").input_value()) == (["git-release"], "print")
         other.visit(f"{page}#/skill/gti-basics")
-        assert other.title == "Skill not found"
+        other.wait_for_title("Skill not found")
         assert other.page.locator(".similar a").all_inner_texts() == ["git-basics"]
         other.visit(f"{page}#/skill/%E0%A4%A<img src=x onerror=alert(1)>")
-        assert other.title == "Skill not found"
+        other.wait_for_title("Skill not found")
         assert other.broken == []
 
 
@@ -476,7 +479,7 @@ def test_narrow_screens_need_no_horizontal_scrolling(browser: "Browser", page: s
         window.visit(f"{page}#/")
         window.page.get_by_role("button", name="Filters").click()
         window.page.locator(".choice", has_text="office").click()
-        assert window.names == ["pdf", "table-print"]
+        window.wait_for_names(["pdf", "table-print"])
         assert window.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -530,7 +533,7 @@ def test_the_page_of_a_collection_shows_what_installs_its_skills(reader: "Reader
     source = reader.page.locator(".facts dl > div", has_text="Source").locator("dd").inner_text()
     assert source.startswith(f"oci://{registry.host}/acme/all@sha256:")
     reader.press("Escape")
-    assert reader.names == ["pdf", "tdd"]
+    reader.wait_for_names(["pdf", "tdd"])
     assert reader.broken == []
 
 
@@ -542,6 +545,6 @@ def test_what_is_typed_while_the_skills_are_loading_is_searched(reader: "Reader"
 
     reader.visit(page)
 
-    assert reader.count == "3 of 5 skills"
+    reader.wait_for_count("3 of 5 skills")
     reader.wait_for_announcement("3 skills")
     assert reader.address == "#/?q=print"

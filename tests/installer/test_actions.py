@@ -9,10 +9,13 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import BundledPin, GitPin, PathPin, Pin
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.actions import Action, InstallOptions, plan_actions, version_label
-from skillpm.installer.disk_state import FileChange, InstalledState
+from skillpm.installer.disk.disk_state import FileChange, InstalledState
+from skillpm.kinds.base import Pin
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
+from skillpm.kinds.local import PathPin
 
 PDF = SkillName("pdf")
 ONE, TWO, OTHER = (Digest(f"sha256:{digit * 64}") for digit in "12f")
@@ -70,7 +73,7 @@ TABLE = {
     ),
     "edited, wanted as it was": Situation(
         wanted=WANTED_SAME, installed=INSTALLED, disk=EDITED,
-        plain=action("blocked", "1.0", "1.0", EDIT, changes=CHANGES),
+        plain=KEPT,
         keep=KEPT_AS_ASKED,
         force=action("update", "1.0", "1.0", f"{EDIT}; backed up first", needs_backup=True),
         untouched=KEPT,
@@ -153,7 +156,7 @@ def test_actions_follow_from_the_table(
     """Of several options the most conservative wins: `--inexact`, `--keep`, unselected, `--force`."""
     options = InstallOptions(
         keep=["pdf"] if keep else ["other"],
-        selected=["other"] if untouched else ["pdf"],
+        selected=["other"] if untouched else None,
         force=force,
         inexact=inexact,
     )
@@ -167,6 +170,15 @@ def test_actions_follow_from_the_table(
 @pytest.mark.parametrize("situation", [*TABLE.values()], ids=[*TABLE])
 def test_all_skills_are_planned_by_default(situation: Situation) -> None:
     assert planned(situation, InstallOptions()) == (situation.plain,)
+
+
+def test_an_edit_blocks_everything_where_it_must_not_pass() -> None:
+    situation = TABLE["edited, wanted as it was"]
+    blocked = action("blocked", "1.0", "1.0", EDIT, changes=CHANGES)
+
+    assert planned(situation, InstallOptions(is_strict=True)) == (blocked,)
+    assert planned(situation, InstallOptions(is_strict=True, keep=["pdf"])) == (KEPT_AS_ASKED,)
+    assert planned(situation, InstallOptions(selected=["pdf"])) == (KEPT.replace(outcome="kept"),)
 
 
 def test_local_work_is_never_overwritten_or_removed_by_default() -> None:

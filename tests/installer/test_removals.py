@@ -9,9 +9,9 @@ from skillpm.core.digest import content_hash
 from skillpm.errors import FileError
 from skillpm.formats.receipt import InstalledFile
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.disk_state import FileChange, find_changes
-from skillpm.installer.layout import Layout
-from skillpm.installer.stat_cache import StatCache
+from skillpm.installer.disk.disk_state import FileChange, find_changes
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.stat_cache import StatCache
 
 NAMES = ("SKILL.md", "a.md", "pages/b.md", "pages/deep/c.md")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skillpm.installer.stat_cache import StatCache, read_stat_cache, to_file_stat, write_stat_cache
+from skillpm.installer.disk.stat_cache import StatCache, read_stat_cache, to_file_stat, write_stat_cache
 
 STAMPS = {"": {"skills.json": "9 1 1 1"}, "pdf": {"SKILL.md": "1 2 3 4"}}
 

@@ -3,6 +3,7 @@
 from .answers import Response
 from .behavior import Request
 from .faults import FAULTS, Fault
+from .forge import Forge
 from .git import GitError, git
 from .moments import opened, respond_after, run_before_event
 from .names import NameServer
@@ -23,6 +24,7 @@ __all__ = [
     "Entry",
     "Fault",
     "Files",
+    "Forge",
     "GitError",
     "GitServer",
     "NameServer",

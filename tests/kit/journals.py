@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from skillpm.installer.journal import add_hash, read_binding
-from skillpm.installer.layout import Layout
+from skillpm.installer.disk.journal import add_hash, read_binding
+from skillpm.installer.disk.layout import Layout
 
 EMPTY = {"version": 2, "puts": {}, "removals": {}, "documents": {}, "asides": {}}
 

@@ -1,17 +1,36 @@
-"""The page `docs/audit-rules.md`: below its head, it is made from the data of the rules.
+"""What is made from the rules of the audit: `docs/audit-rules.md` below its head, and `skillpm/audit/rule_set.py`.
 
-python tests/kit/rules_page.py    writes it
+python tests/kit/rules_page.py    writes both
 """
 
+import re
+from hashlib import sha256
 from pathlib import Path
+from textwrap import wrap
 
-from skillpm.audit.rule import Example, Rule
-from skillpm.audit.rules import FAMILIES
+from skillpm.audit.model.rule import Example, Rule
+from skillpm.audit.rules import FAMILIES, RULES
 
-PAGE = Path(__file__).parents[2] / "docs" / "audit-rules.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "audit-rules.md"
+RULE_SET = ROOT / "skillpm" / "audit" / "rule_set.py"
 MAX_LINES = 8
 # By the end of a path.
 LANGUAGES = {".md": "markdown", ".sh": "bash", ".py": "python", ".json": "json", ".yaml": "yaml"}
+
+
+def render_rule_set() -> str:
+    """Return `rule_set.py` with the digest of the other modules of the audit, and the ids of the rules."""
+    code = sha256()
+    for path in sorted(RULE_SET.parent.rglob("*.py")):
+        if path != RULE_SET:
+            code.update(path.read_bytes())
+    text = RULE_SET.read_text(encoding="utf-8")
+    text = re.sub(r'(?m)^RULE_SET = ".*"$', f'RULE_SET = "{code.hexdigest()[:12]}"', text)
+    ids = "\n".join(f"    {line}" for line in wrap(" ".join(sorted(RULES)), 110, break_on_hyphens=False))
+    return re.sub(
+        r"(?s)RULE_IDS = frozenset\(.*?\.split", f'RULE_IDS = frozenset(\n    """\n{ids}\n    """.split', text
+    )
 
 
 def render_page() -> str:
@@ -54,3 +73,4 @@ def _escape(character: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(render_page(), encoding="utf-8")
+    RULE_SET.write_text(render_rule_set(), encoding="utf-8")

@@ -50,9 +50,13 @@ IS_ROOT = os.geteuid() == 0
 CANNOT_DROP_RIGHTS = IS_ROOT and SETPRIV is None
 
 
-def without_rights(command: Sequence[str]) -> Sequence[str]:
-    """Return a command as one that may only read and write what its user may, also when root runs the tests."""
-    lost = "-dac_override,-dac_read_search"  # with these two capabilities, root may read and write everything
+def without_rights(command: Sequence[str], *more: str) -> Sequence[str]:
+    """Return a command as one that may only read and write what its user may, also when root runs the tests.
+
+    `more` are further capabilities that it loses.
+    """
+    # With these two capabilities, root may read and write everything.
+    lost = ",".join(f"-{name}" for name in ("dac_override", "dac_read_search", *more))
     return (str(SETPRIV), f"--bounding-set={lost}", f"--inh-caps={lost}", *command) if IS_ROOT else command
 
 

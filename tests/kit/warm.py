@@ -1,7 +1,8 @@
 """Fork server for commands: each runs in a process of its own, forked from one that has imported everything.
 
 Starting Python takes most of the time of a command, and the tests run some ten thousand commands. The fork server runs
-no command itself, so each command starts from a fresh state. `SKILLPM_TESTS_COLD=1` starts Python for each command.
+no command itself, so each command starts from a fresh state; only the regular expressions that one has compiled are
+compiled for the next. `SKILLPM_TESTS_COLD=1` starts Python for each command.
 """
 
 import atexit
@@ -9,7 +10,9 @@ import gc
 import importlib
 import json
 import os
+import pickle
 import pkgutil
+import re
 import runpy
 import signal
 import socket
@@ -18,8 +21,9 @@ import sys
 import tempfile
 import threading
 import traceback
+import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +31,10 @@ from typing import IO
 STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG", "TZ", "MALLOC", "LD_")
 STARTUP_VARIABLES = {"LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
 EXCLUDED_MODULES = {"skillpm.serving.mcp.server"}  # takes seconds to import, and few tests need it
+# Imported on first use by commands that most tests run.
+LAZY_MODULES = ("click._textwrap", "encodings.ascii", "encodings.utf_8_sig", "packaging.version", "pathspec")
 MAX_MESSAGE_SIZE = 1 << 20
+PIPE_SIZE = 1 << 16
 
 
 class ForkServer:
@@ -92,30 +99,67 @@ def can_fork(variables: Mapping[str, str]) -> bool:
     )
 
 
-def serve(socket_fd: int) -> None:
-    """Fork a command for each message on a socket."""
-    import skillpm  # noqa: PLC0415  (only in the process that forks)
+def import_package() -> None:
+    """Import all modules, so that a process forked from this one imports nothing, whatever it may read then."""
+    import skillpm  # noqa: PLC0415  (only in the processes that fork)
 
     for module in pkgutil.walk_packages(skillpm.__path__, "skillpm."):
         if module.name not in {"skillpm.__main__", *EXCLUDED_MODULES}:
             importlib.import_module(module.name)
-    gc.freeze()
+    for name in LAZY_MODULES:
+        importlib.import_module(name)
+
+
+class PatternPipe:
+    """Carries the regular expressions that a command has compiled to the process that forks the next one."""
+
+    def __init__(self) -> None:
+        """Let Python keep all of them: it drops old ones beyond 512."""
+        self._reader, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        re._MAXCACHE = 10_000  # type: ignore[attr-defined]  # noqa: SLF001  (as `_cache`: there are no public names)
+        self._known = {*re._cache}  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def send(self) -> None:
+        """Send what this process has compiled, if the pipe can hold it."""
+        new = [key[1:] for key in re._cache if key not in self._known]  # type: ignore[attr-defined]  # noqa: SLF001
+        data = pickle.dumps(new)
+        if new and len(data) < PIPE_SIZE:
+            os.write(self._writer, data)
+
+    def receive(self) -> None:
+        """Compile what a command has sent; one that was killed has sent nothing."""
+        with suppress(BlockingIOError):
+            data = os.read(self._reader, PIPE_SIZE)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a command shall print a warning again
+                for pattern, flags in pickle.loads(data):  # noqa: S301  (from a process that this one forked)
+                    with suppress(Warning):
+                        re.compile(pattern, flags)
+            self._known = {*re._cache}  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def serve(socket_fd: int) -> None:
+    """Fork a command for each message on a socket."""
+    import_package()
+    patterns = PatternPipe()
     requests = socket.socket(fileno=socket_fd)
     while True:
         message, files, _, _ = socket.recv_fds(requests, MAX_MESSAGE_SIZE, 3)
         if not message:
             return
+        gc.freeze()
         child = os.fork()
         if child == 0:
             requests.close()
-            _run_command(json.loads(message), files)
+            _run_command(json.loads(message), files, patterns)
         for file in files:
             os.close(file)
         requests.send(str(child).encode())
         requests.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+        patterns.receive()
 
 
-def _run_command(request: dict[str, object], files: Sequence[int]) -> None:
+def _run_command(request: dict[str, object], files: Sequence[int], patterns: PatternPipe) -> None:
     """Run a command in this process and exit with its code."""
     os.setsid()
     os.chdir(str(request["cwd"]))
@@ -137,4 +181,5 @@ def _run_command(request: dict[str, object], files: Sequence[int]) -> None:
         atexit._run_exitfuncs()  # noqa: SLF001
         sys.stdout.flush()
         sys.stderr.flush()
+        patterns.send()
         os._exit(code)

@@ -87,3 +87,19 @@ def test_a_tag_of_a_collection_is_proved(registry: OciRegistry, sandbox: Sandbox
     assert gone.error_output.splitlines()[1] == (
         "error: the lockfile is not what its tags lead to: `mine`: tag 1.0.0 no longer exists"
     )
+
+
+def test_a_place_that_was_never_contacted_is_not_proved(registry: OciRegistry, sandbox: Sandbox) -> None:
+    """A manifest has one digest in all repositories, so content that came from another one is in the store."""
+    publish(registry, "acme/pdf", "1.0.0", PDF)
+    sandbox.run("install", f"oci://{registry.host}/acme/pdf:1.0.0", check=True)
+    for name in ("skills.json", "skills.lock"):
+        sandbox.write(f"other/{name}", sandbox.read(name).replace("/acme/pdf", "/trusted/pdf"))
+    sandbox.run("sync", "--frozen", cwd="other", check=True)
+    place = f"{registry.host}/trusted/*"
+    sandbox.write("../home/.config/skillpm/policy.toml", f'version = 1\n[oci]\nallow = ["{place}"]\n')
+
+    result = sandbox.run("sync", "--frozen", cwd="other")
+
+    assert (result.code, "`pdf` is refused: place: this content" in result.stderr) == (1, True), result
+    assert sandbox.run("load", "pdf", cwd="other").code == 1

@@ -11,7 +11,7 @@ from indexes.world import IndexPublisher, serve_index
 from kit import GitServer, OciRegistry
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
-INSTALL = "pip install agent-skillpm"
+INSTALL = "pip install 'agent-skillpm[publish]'"
 PINNED = re.compile(r"actions/[\w-]+@[0-9a-f]{40}")
 
 

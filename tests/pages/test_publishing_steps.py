@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[2] / "docs/guides/publishing.md").read_text(encod
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 GITHUB, GITLAB = (yaml.safe_load(text) for text in BLOCKS if "--onto" in text)
 URLS = ("https://acme.github.io/skills/", "$CI_PAGES_URL/")
-INSTALL = "pip install agent-skillpm"  # needs the network, and a released version
+INSTALL = "pip install 'agent-skillpm[publish]'"  # needs the network, and a released version
 
 
 def read_commands(forge: str) -> list[str]:

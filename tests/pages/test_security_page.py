@@ -129,8 +129,16 @@ TESTS = {
         f"{HOSTILE_TREES}folders_that_collide",
         f"{HOSTILE_TREES}a_file_and_a_folder_with_the_same_name",
     ],
-    "links that lead out": [f"{HOSTILE_TREES}a_link_that_leaves", f"{TREES}any_other_link"],
-    "A link that stays inside": [f"{BYTES}links_within_the_skill", f"{FOLDERS}links_inside_become_copies"],
+    "links that lead to nothing or out of the skill": [
+        f"{HOSTILE_TREES}a_link_that_leaves",
+        f"{TREES}any_other_link",
+        "fetchers/test_outside_links.py::test_a_link_that_cannot_be_copied_is_refused",
+    ],
+    "Any other link becomes": [
+        f"{BYTES}links_within_the_skill",
+        f"{FOLDERS}links_inside_become_copies",
+        "fetchers/test_outside_links.py::test_the_targets_are_copied_and_locked",
+    ],
     "devices, pipes": [f"{FOLDERS}a_pipe_and_a_socket", "fetchers/test_odd_proxies.py::test_a_socket_in_a_skill"],
     "no `SKILL.md`": [f"{TREES}a_skill_has_a_skill_file", f"{HOSTILE_TREES}a_skill_file_that_is_a_folder"],
     "more than the limits": [f"{TREES}every_limit_is_reported"],
@@ -306,6 +314,8 @@ TESTS = {
         f"{TOKENS}a_token_of_another_forge",
         f"{CREDENTIALS}a_token_is_sent_to_its_host",
     ],
+    "`GIT_ASKPASS` is run only": [f"{TOKENS}askpass_is_used_only", f"{TOKENS}askpass_is_not_asked"],
+    "To find out whether": [f"{TOKENS}looking_for_a_repository"],
     "A registry on this machine": ["oci/test_logins.py::test_the_login_for_a_registry_on_this_machine"],
     "[No variable is that of two hosts]": [
         "oci/test_login_variables.py::test_ten_thousand_pairs",

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from commands.scene import CommandSandbox
 from kit import OciRegistry, Repository, make_skill, prefix_paths
+from kit.alone import run_in_thread
+from mcp.client.client import Client
 
 LENIENT = "[audit]\nblock = []\nwarn = []\n"
 # Text that models read and people do not see.
@@ -260,6 +262,29 @@ def read_over_mcp(place: Place) -> bool:
     return not answers[2]["result"].get("isError", False)
 
 
+def read_over_http(place: Place) -> bool:
+    command = [*place.machine.command, "mcp", "--http", "0", *place.flag]
+    process = subprocess.Popen(
+        command,
+        cwd=place.machine.work / place.folder,
+        env=place.machine.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    address = process.stderr.readline().removeprefix("serving on ").strip()
+
+    async def read() -> bool:
+        async with Client(address) as client:
+            return not (await client.call_tool("skill", {"name": NAME})).is_error
+
+    try:
+        return run_in_thread(read)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
 def read_in_python(place: Place) -> bool:
     code = (
         "import skillpm\ntry:\n  print(skillpm.load_skill({!r}).name)\nexcept skillpm.NotTrusted:\n  print('refused')"
@@ -278,7 +303,7 @@ def read_in_python(place: Place) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_honest", [False, True], ids=["refused", "honest"])
-@pytest.mark.parametrize("read", [read_over_mcp, read_in_python])
+@pytest.mark.parametrize("read", [read_over_mcp, read_over_http, read_in_python])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_a_server(
     tmp_path: Path, way: Callable[[Checkout], CommandSandbox], read: Callable[[Place], bool], *, is_honest: bool

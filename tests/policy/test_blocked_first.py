@@ -9,7 +9,7 @@ import pytest
 from commands.scene import CommandSandbox
 from kit import make_skill, prefix_paths
 
-POLICY = "../home/.config/skillpm/policy.toml"
+POLICY, CONFIG = "../home/.config/skillpm/policy.toml", "../home/.config/skillpm/config.toml"
 BLOCKED = 'version = 1\n[[blocked]]\n{} = "{}"\nreason = "steals tokens"\n'
 HOST = ".claude/skills"
 
@@ -52,6 +52,65 @@ def test_the_links_go_whatever_was_edited(shop: CommandSandbox, key: str, edited
     assert not is_linked(shop), result
     assert "`pdf` is blocked by policy, so it is no longer linked in .claude/skills" in result.stderr
     assert is_linked(shop, "docx")
+    assert shop.exists(".agent-skills/pdf/SKILL.md")
+
+
+@pytest.mark.parametrize("command", ["sync", "policy enforce"])
+@pytest.mark.parametrize("edited", ["nothing", "pdf", "docx", "both"])
+@pytest.mark.parametrize("mode", ["symlink", "copy"])
+@pytest.mark.parametrize("place", ["user scope", "nested project"])
+def test_the_links_go_in_other_places(
+    tmp_path: Path, url: str, place: str, mode: str, edited: str, command: str
+) -> None:
+    """The list of a nested project is that of the project above it; `policy enforce` runs anywhere."""
+    scene = CommandSandbox(tmp_path / "scene")
+    scene.write(CONFIG, f'link-mode = "{mode}"\n')
+    if place == "nested project":
+        (scene.work / ".git").mkdir()
+        scene.write("skills.json", '{"skills": {}}')
+        scene.write("nested/deep/skills.json", '{"skills": {}}')
+    base, policy, flags = {
+        "user scope": ("../home", POLICY, ["-g"]),
+        "nested project": ("nested/deep", "skills.policy.toml", []),
+    }[place]
+    folder = scene.work / base
+    scene.run("install", *flags, f"{url}@pdf", f"{url}@docx", cwd=folder, check=True)
+    scene.run("link", *flags, "claude-code", cwd=folder, check=True)
+    for name in ("pdf", "docx"):
+        assert (folder / HOST / name).is_symlink() is (mode == "symlink")
+        if edited in {name, "both"}:
+            edit(scene, f"{base}/.agent-skills/{name}/SKILL.md")
+    scene.write(policy, BLOCKED.format("name", "pdf"))
+
+    if command == "sync":
+        result = scene.run("sync", *flags, cwd=folder)
+    else:
+        result = scene.run("policy", "enforce", cwd="/", check=True)
+
+    assert not os.path.lexists(folder / HOST / "pdf"), result
+    assert os.path.lexists(folder / HOST / "docx")
+    assert scene.run("load", *flags, "pdf", cwd=folder).stderr.startswith("error: `pdf` is blocked by policy: ")
+    prompt = scene.run("prompt", *flags, cwd=folder, check=True).stdout
+    assert ("pdf" in prompt, "docx" in prompt) == (False, True)
+
+
+@pytest.mark.parametrize("edited", ["pdf", "docx", "both"])
+@pytest.mark.parametrize("command", ["sync", "sync --frozen", "sync --locked", "link claude-code"])
+def test_links_to_what_a_rule_refuses_go_whatever_else_stops(shop: CommandSandbox, edited: str, command: str) -> None:
+    """Here, what stops the command is new content that is locked, and that would overwrite the edits."""
+    lockfile = json.loads(shop.read("skills.lock"))
+    for name in ("pdf", "docx"):
+        if edited in {name, "both"}:
+            edit(shop, f".agent-skills/{name}/SKILL.md")
+            lockfile["skills"][name]["digest"] = "sha256:" + "1" * 64
+    shop.write("skills.lock", json.dumps(lockfile))
+    shop.write(POLICY, 'version = 1\n[sources]\nallow = ["bundled"]\n')
+
+    result = shop.run(*command.split())
+
+    assert result.code == 1
+    assert not is_linked(shop), result
+    assert not is_linked(shop, "docx"), result
     assert shop.exists(".agent-skills/pdf/SKILL.md")
 
 
@@ -125,3 +184,16 @@ def test_a_policy_covers_the_projects_below_it(tmp_path: Path, url: str, place: 
     else:
         assert os.path.lexists(scene.work / "nested/deep" / HOST / "pdf")
     shutil.rmtree(scene.work / "nested")
+
+
+@pytest.mark.parametrize("command", ["sync", "sync --frozen", "policy enforce"])
+def test_the_link_of_a_skill_with_another_name_goes(tmp_path: Path, url: str, command: str) -> None:
+    """A list that names what its SKILL.md declares finds a skill that was installed as something else, and edited."""
+    scene = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
+    scene.run("install", f"{url}@pdf", "--as", "papers", check=True)
+    edit(scene, ".agent-skills/papers/SKILL.md")
+    scene.write(POLICY, BLOCKED.format("name", "pdf"))
+
+    result = scene.run(*command.split())
+
+    assert not is_linked(scene, "papers"), result

@@ -12,7 +12,7 @@ from kit.registry import write_files
 
 from skillpm import SkillService, open_service
 from skillpm.errors import DocumentError, NotAllowedError
-from skillpm.installer.disk_state import digest_folder
+from skillpm.installer.disk.disk_state import digest_folder
 
 POLICY = "../home/.config/skillpm/policy.toml"
 BLOCKED = 'version = 1\n[[blocked]]\n{} = "{}"\nreason = "steals tokens"\n'

@@ -11,9 +11,9 @@ from kit.growth import calls_of, growth_of_calls
 
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import Policy, read_policy
-from skillpm.operations.context.policy_cache import read_policy_text
-from skillpm.operations.context.scope import find_scope
-from skillpm.operations.context.scope_policy import load_scope_policies
+from skillpm.scope.policy_cache import read_policy_text
+from skillpm.scope.scope import find_scope
+from skillpm.scope.scope_policy import load_scope_policies
 from skillpm.settings import Settings
 from skillpm.trust.policy import Policies
 

@@ -10,11 +10,11 @@ from policy.world import Buyer, Market, format_error
 
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import read_policy
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import find_scope
-from skillpm.operations.context.scope_policy import load_scope_policies
 from skillpm.operations.doctor.diagnostics import DoctorContext
 from skillpm.operations.doctor.environment_checks import check_policies
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import find_scope
+from skillpm.scope.scope_policy import load_scope_policies
 from skillpm.settings import read_settings
 from skillpm.trust.policy import Policies
 

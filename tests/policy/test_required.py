@@ -1,5 +1,6 @@
 """What a policy requires: signatures, reviews, an age; and that a server cannot lead to a forbidden place."""
 
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from commands.test_signatures import KEY, OTHER_KEY, PDF, publish, sign
 from fetchers.packing import tgz
 from kit import GitServer, OciRegistry, Repository, make_skill
 from kit.answers import redirect_response
+from kit.signing import Key
 from oci.world import publish as publish_artifact
 
 __all__ = ["pdf", "tagged"]
@@ -68,6 +70,20 @@ def test_an_unsigned_skill_is_refused_where_a_signature_is_required(
         f"! error: `pdf` is refused: signers: {WHERE}: require.signers.HOST: is not signed as required: "
         f"it is not signed: there is no skill.oms.sig\n{HINT}"
     )
+
+
+def test_a_certificate_that_has_expired_does_not_count(
+    project: CommandSandbox, upstream: Repository, served: str, server: GitServer
+) -> None:
+    root = Key.root()
+    publish(upstream, sign(PDF, root.issue("Acme Skills", end=dt.datetime(2026, 1, 2, tzinfo=dt.UTC))))
+    project.write("../home/.config/skillpm/root.pem", root.certificates)
+    host = server.address.partition("://")[2]
+    project.write(POLICY, f'version = 1\n[require.signers]\n"{host}" = "root.pem"\n')
+
+    result = project.run("install", f"{served}@pdf")
+
+    assert (result.code, "its certificate is only valid from 2026-01-01 to 2026-01-02" in result.stderr) == (1, True)
 
 
 # Reviews

@@ -101,6 +101,7 @@ async def http(shop: CommandSandbox, host: str) -> AsyncIterator[Ask]:
 
 READERS: dict[str, Callable[[CommandSandbox, str], AbstractAsyncContextManager[Ask]]] = {
     "a program": partial(program, kind="itself"),
+    "a forked child": partial(program, kind="fork"),
     "MCP over stdio": stdio,
     "MCP over HTTP": http,
 }

@@ -17,13 +17,13 @@ from kit import GitServer, OciRegistry, Repository, Sandbox, make_skill, prefix_
 from kit.packages import SITE_PACKAGES, install_distribution, install_npm_package
 from oci.world import publish
 
+from skillpm.change.change import ChangeOptions
 from skillpm.errors import SkillpmError
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import find_scope
 from skillpm.operations.install.add import install
-from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.pipeline.change import ChangeOptions
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import find_scope
 from skillpm.settings import Settings, read_settings
+from skillpm.specs.request import InstallRequest
 
 SCRIPT = "scripts/run.sh"
 SKILL = make_skill("tool", license="GPL-3.0-only", metadata={"version": "1.0.0"}) | {SCRIPT: b"#!/bin/sh\n"}

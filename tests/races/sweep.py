@@ -1,18 +1,15 @@
 """Run a command once for each of its calls to the file system, and right before that call swap a folder with a link.
 
-    python sweep.py JSON      the fields of `Sweep`; prints a JSON list of what was found
+    python sweep.py      answers each line of JSON, the fields of a `Sweep`, with a JSON list of what it found
 
 The swap is one call (`renameat2`), as another process could make it at that moment, and the link leads to a copy of the
 folder, outside, so that every path still leads somewhere. Nothing there may change. Python reports each of its calls
 right before it makes it (`sys.addaudithook`), so every moment is tried, and always the same ones.
 """
 
-import contextlib
 import ctypes
-import importlib
 import json
 import os
-import pkgutil
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -108,6 +105,7 @@ def run(sweep: Sweep, moment: int) -> tuple[int, int, str]:
     if child == 0:
         try:
             os.close(reader)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             stream = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             for number in (1, 2):
                 os.dup2(stream, number)
@@ -142,7 +140,7 @@ def sweep_moments(sweep: Sweep) -> list[str]:
     code, calls, printed = run(sweep, 0)
     if not calls:
         return [f"not run: {code} {printed}"]
-    step = max(1, calls // sweep.moments) if sweep.moments else 1
+    step = -(-calls // sweep.moments) if sweep.moments else 1  # rounded up: never more than so many
     found = []
     for moment in range(1, calls + 1, step):
         outside = prepare(sweep)
@@ -157,16 +155,10 @@ def sweep_moments(sweep: Sweep) -> list[str]:
     return found
 
 
-def import_package() -> None:
-    """Import everything, so that each forked command has only its own work to do."""
-    import skillpm  # noqa: PLC0415
-
-    for module in pkgutil.walk_packages(skillpm.__path__, "skillpm."):
-        if module.name not in {"skillpm.__main__", "skillpm.serving.mcp.server"}:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(module.name)
-
-
 if __name__ == "__main__":
+    from kit.warm import import_package  # the tests import this module, too, and need not import the package
+
     import_package()
-    sys.stdout.write(json.dumps(sweep_moments(Sweep(**json.loads(sys.argv[1])))) + "\n")
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(sweep_moments(Sweep(**json.loads(line)))) + "\n")
+        sys.stdout.flush()

@@ -45,7 +45,19 @@ class Traced(Sandbox):
     def trace(self, *words: str, codes: Sequence[int] = (0,)) -> None:
         """Run a command, and add its calls: the command, the call, and the path with the folder it starts at."""
         names = ",".join(f"?{name}" for name in CHANGING)
-        command = [str(STRACE), "-f", "-y", "-qq", "-o", str(self.log), "-e", f"trace={names}", *self.command, *words]
+        command = [
+            str(STRACE),
+            "-f",
+            "--seccomp-bpf",
+            "-y",
+            "-qq",
+            "-o",
+            str(self.log),
+            "-e",
+            f"trace={names}",
+            *self.command,
+            *words,
+        ]
         done = subprocess.run(
             command,
             cwd=self.work,

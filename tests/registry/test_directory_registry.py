@@ -13,8 +13,7 @@ from kit.registry import write_files
 
 from skillpm import Registry
 from skillpm.errors import DocumentError, FileError
-from skillpm.installer.stat_cache import to_file_stat
-from skillpm.registry.snapshot import is_recent
+from skillpm.installer.disk.stat_cache import is_recent, to_file_stat
 
 
 def old_registry(*skills: Mapping[str, object], version: str = "1.0.0") -> str:

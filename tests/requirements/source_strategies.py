@@ -3,15 +3,13 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
+from skillpm.kinds.archive import UrlSource
+from skillpm.kinds.base import Source
+from skillpm.kinds.bundled import BundledSource
+from skillpm.kinds.git import GitSource
+from skillpm.kinds.index import IndexSource
+from skillpm.kinds.local import PathSource
+from skillpm.kinds.package import PackageSource
 
 words = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}", fullmatch=True)
 refs = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}(/[A-Za-z0-9_][A-Za-z0-9_+-]{0,4}){0,2}", fullmatch=True)

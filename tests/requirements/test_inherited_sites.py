@@ -3,7 +3,7 @@
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import IndexPin
+from skillpm.kinds.index import IndexPin
 from skillpm.requirements.inherited_sites import find_inherited_sites
 
 SITE, OTHER = "https://site.example/", "https://other.example/"

@@ -7,21 +7,18 @@ import pytest
 from hypothesis import given, settings
 from requirements.source_strategies import sources
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
 from skillpm.formats.manifest import read_manifest
+from skillpm.kinds.archive import UrlSource
+from skillpm.kinds.base import Source
+from skillpm.kinds.bundled import BundledSource
+from skillpm.kinds.git import GitSource
+from skillpm.kinds.index import IndexSource
+from skillpm.kinds.local import PathSource
+from skillpm.kinds.package import PackageSource
 from skillpm.requirements.manifest_requirements import read_requirement, read_requirements, requirement_values
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-    requirement_value,
-)
 
 PDF = SkillName("pdf")
 COMMIT = "9d2f1ae1" * 5
@@ -197,17 +194,17 @@ def test_an_invalid_value_is_reported_with_its_key(value: Any, message: str, whe
 @settings(max_examples=120)
 @given(sources)
 def test_a_source_round_trips_through_its_value(source: Source) -> None:
-    value = requirement_value(source)
+    value = source.to_json()
 
     assert read(value) == source
     assert json.loads(json.dumps(value)) == value
-    assert requirement_value(read(value)) == value
+    assert read(value).to_json() == value
 
 
 @settings(max_examples=120)
 @given(sources, sources)
 def test_equal_values_mean_equal_sources(one: Source, other: Source) -> None:
-    assert (requirement_value(one) == requirement_value(other)) == (one == other)
+    assert (one.to_json() == other.to_json()) == (one == other)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +226,7 @@ def test_equal_values_mean_equal_sources(one: Source, other: Source) -> None:
     ],
 )
 def test_a_source_has_one_value_form(source: Source, value: Any) -> None:
-    assert requirement_value(source) == value
+    assert source.to_json() == value
 
 
 def test_a_whole_manifest_is_parsed() -> None:

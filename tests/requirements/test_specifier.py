@@ -6,15 +6,13 @@ from hypothesis import strategies as st
 
 from skillpm.core.text import HIDDEN
 from skillpm.errors import UsageError
-from skillpm.requirements.source import (
-    BundledSource,
-    GitSource,
-    IndexSource,
-    PackageSource,
-    PathSource,
-    Source,
-    UrlSource,
-)
+from skillpm.kinds.archive import UrlSource
+from skillpm.kinds.base import Source
+from skillpm.kinds.bundled import BundledSource
+from skillpm.kinds.git import GitSource
+from skillpm.kinds.index import IndexSource
+from skillpm.kinds.local import PathSource
+from skillpm.kinds.package import PackageSource
 from skillpm.requirements.specifier import Specifier, parse_specifier
 
 COMMIT = "9d2f1ae1" * 5
@@ -53,6 +51,8 @@ SHORTHANDS: list[tuple[str, Source]] = [
     (f"o/r#{COMMIT}", GITHUB.replace(kind="rev", ref=COMMIT)),
     (f"o/r#{COMMIT[:12]}", GITHUB.replace(kind="any", ref=COMMIT[:12])),
     ("o/r#v1@pdf", GITHUB.replace(kind="any", ref="v1", skill="pdf")),
+    ("o/r#our-lib@1.1.0@pdf", GITHUB.replace(kind="any", ref="our-lib@1.1.0", skill="pdf")),
+    ("o/r#our-lib@1.1.0", GITHUB.replace(kind="any", ref="our-lib@1.1.0")),
     ("o/r#@pdf", GITHUB.replace(skill="pdf")),
     ("o/r#HEAD@pdf", GITHUB.replace(skill="pdf")),
     ("o/r/path/to/skill", GITHUB.replace(path="path/to/skill")),
@@ -110,6 +110,12 @@ GIT: list[tuple[str, Source]] = [
     ("ssh://git@host.example/x@pdf", GitSource(url="ssh://git@host.example/x", skill="pdf")),
     ("git@host.example:o/r.git", GitSource(url="git@host.example:o/r.git")),
     ("git@host.example:o/r.git@pdf", GitSource(url="git@host.example:o/r.git", skill="pdf")),
+    ("git@host.example:o/r.git/skills/pdf", GitSource(url="git@host.example:o/r.git", path="skills/pdf")),
+    ("git@host.example:o/r.git/lib@pdf", GitSource(url="git@host.example:o/r.git", path="lib", skill="pdf")),
+    ("git@host.example:o/r.git/sub.git", GitSource(url="git@host.example:o/r.git/sub.git")),
+    ("https://host.example/x.git/skills/pdf", HOST.replace(path="skills/pdf")),
+    ("https://host.example/x.git/skills/pdf#v1", HOST.replace(path="skills/pdf", kind="any", ref="v1")),
+    ("file:///srv/x.git/y", GitSource(url="file:///srv/x.git/y")),
     ("git@host.example:r.git@pdf", GitSource(url="git@host.example:r.git", skill="pdf")),
     ("git@host.example:o/r#v1@pdf", GitSource(url="git@host.example:o/r", kind="any", ref="v1", skill="pdf")),
     ("file:///srv/x.git", GitSource(url="file:///srv/x.git")),
@@ -189,16 +195,20 @@ def test_a_spec_means_a_source(spec: str, source: Source) -> None:
         ("https://github.com/o/r/blob/main/skills/pdf/skill.md", GITHUB, "main/skills/pdf"),
         ("https://github.com/o/r/blob/main/SKILL.md", GITHUB, "main"),
         ("https://github.com/o/r/raw/main/skills/pdf/SKILL.md", GITHUB, "main/skills/pdf"),
-        ("https://github.com/o/r/raw/refs/heads/main/skills/pdf/SKILL.md", GITHUB, "main/skills/pdf"),
+        ("https://github.com/o/r/raw/refs/heads/main/skills/pdf/SKILL.md", GITHUB, "refs/heads/main/skills/pdf"),
         ("https://github.com/o/r/blob/main/a/SKILL.md?plain=1#L10-L20", GITHUB, "main/a"),
         ("https://github.com/o/r/tree/main/a%20b", GITHUB, "main/a b"),
         ("https://github.com/o/r/tree/main/a#readme", GITHUB, "main/a"),
         ("https://ann:secret@github.com/o/r/tree/main/a", GITHUB, "main/a"),
         ("https://gitlab.com/g/r/-/tree/main/skills/pdf", GITLAB, "main/skills/pdf"),
-        ("https://gitlab.com/g/r/-/blob/main/a/SKILL.md?ref_type=heads", GITLAB, "main/a"),
+        ("https://gitlab.com/g/r/-/blob/main/a/SKILL.md?ref_type=heads", GITLAB, "refs/heads/main/a"),
         ("https://gitlab.com/g/sub/r/-/tree/main/a", GitSource(url="https://gitlab.com/g/sub/r"), "main/a"),
         ("https://gitlab.com/g/r/tree/main/a", GITLAB, "main/a"),
-        ("https://codeberg.org/o/r/src/branch/main/a", GitSource(url="https://codeberg.org/o/r"), "main/a"),
+        (
+            "https://codeberg.org/o/r/src/branch/main/a",
+            GitSource(url="https://codeberg.org/o/r"),
+            "refs/heads/main/a",
+        ),
         ("https://bitbucket.org/o/r/src/main/a", GitSource(url="https://bitbucket.org/o/r"), "main/a"),
         ("https://huggingface.co/o/r/tree/main/a", GitSource(url="https://huggingface.co/o/r"), "main/a"),
         ("github:o/r/tree/main/a", GITHUB, "main/a"),
@@ -223,7 +233,7 @@ PASTE = "use the URL of the folder, or https://github.com/o/r"
         ("", "the SPEC is empty", EXAMPLES),
         (" \n", "the SPEC is empty", EXAMPLES),
         ("code review", "invalid SPEC {}", EXAMPLES),
-        ("code_review", "invalid SPEC {}", EXAMPLES),
+        ("code_review", "invalid SPEC {}", "names have hyphens instead of `_`: code-review"),
         ("pdf@", "invalid SPEC {}", EXAMPLES),
         ("-pdf", "{}: invalid skill name {}", EXAMPLES),
         ("a--b", "{}: invalid skill name {}", EXAMPLES),

@@ -8,11 +8,12 @@ from skillpm.core.digest import Digest
 from skillpm.core.exclude_newer import parse_cutoff
 from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError, SkillpmError
-from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.common.base import FetchedSkill
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, IndexPin, Pin
+from skillpm.kinds.base import Pin, Source
+from skillpm.kinds.git import GitPin, GitSource
+from skillpm.kinds.index import IndexPin, IndexSource
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.source import GitSource, IndexSource, Source
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.resolver.resolution import resolve
@@ -56,6 +57,9 @@ class Catalogue:
 
     def pin(self, wanted: Mapping[SkillName, Source]) -> dict[SkillName, FetchedSkill]:
         return {name: self._pinned(name, source) for name, source in wanted.items()}
+
+    def pin_siblings(self, pin: Pin, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:  # noqa: ARG002
+        return {}
 
     def _pinned(self, name: SkillName, source: Source) -> FetchedSkill:
         key = _key(name, source)

@@ -8,7 +8,7 @@ from resolver.catalogue import Catalogue, Versions
 from skillpm.core.names import SkillName
 from skillpm.errors import RefusedError
 from skillpm.formats.lockfile import Lockfile
-from skillpm.requirements.source import IndexSource
+from skillpm.kinds.index import IndexSource
 from skillpm.resolver.candidates import ResolutionRequest
 from skillpm.resolver.resolution import resolve
 

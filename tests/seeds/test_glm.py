@@ -5,7 +5,7 @@ from kit import Sandbox, prefix_paths
 from seeds.world import SeedWorkspace
 
 from skillpm import Rules
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.serving.host_rules.glm import parse_glm_layers
 
 # Its example skills, as they stand in "Create Example Skills".

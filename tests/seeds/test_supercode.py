@@ -8,7 +8,7 @@ from kit.registry import EMPTY_PATH, write_files
 
 from skillpm import Registry, SkillService
 from skillpm.formats.user_config import SERVING_MODES
-from skillpm.serving.body_modes import MODES
+from skillpm.serving.renderers.body_modes import MODES
 
 SKILLS = [
     {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.serving.body_modes import MAX_LENGTH, TRUNCATED_NOTE, apply_mode, truncate
+from skillpm.serving.renderers.body_modes import MAX_LENGTH, TRUNCATED_NOTE, apply_mode, truncate
 
 BODY = """\
 # Deploy

@@ -56,13 +56,13 @@ def serving(
         ) as process,
         ThreadPoolExecutor(1) as reader,
     ):
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        assert line.startswith("serving on http://"), line + process.stderr.read()
-        said = process.stderr.readline()
-        assert said.strip() == who or not who
-        logged = reader.submit(process.stderr.read)  # else a full pipe would stop the server
+        stderr = process.stderr
+        assert stderr is not None
         try:
+            line, said = reader.submit(lambda: (stderr.readline(), stderr.readline())).result(60)
+            assert line.startswith("serving on http://"), line + said
+            assert said.strip() == who or not who
+            logged = reader.submit(stderr.read)  # else a full pipe would stop the server
             yield line.removeprefix("serving on ").strip()
         finally:
             process.send_signal(signal.SIGTERM)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from kit.growth import calls_of, growth_of_calls
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.limits import MAX_INNER_WILDCARDS
 from skillpm.errors import DocumentError, NotFoundError
 from skillpm.formats.trust.policy import read_policy
-from skillpm.operations.context.scope_permissions import blocked_name_layer
+from skillpm.scope.scope_permissions import blocked_name_layer
 from skillpm.serving.host_rules.glm import parse_glm_layers
 from skillpm.serving.permission_files import parse_config_rules, parse_manifest_rules
 from skillpm.serving.permissions import (

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from skillpm import (
     AsyncSkillService,
     Card,
     DocumentError,
+    EffectivePermissions,
     FileError,
+    NotFoundError,
     Registry,
     Rules,
     SkillFileNotFound,
@@ -27,7 +30,7 @@ from skillpm import (
     SkillSummary,
     UsageError,
 )
-from skillpm.serving.tool.schema import TOOL_APIS
+from skillpm.serving.schema import TOOL_APIS
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/python.md"
 CHECKLIST = "# Checklist\n\n- names\n- tests\n"
@@ -334,6 +337,96 @@ def test_async_programs_have_the_same_service(folder: Path) -> None:
 
 def test_no_method_is_missing_from_the_async_service() -> None:
     methods = {name for name, _ in inspect.getmembers(SkillService, inspect.isfunction) if name[0] != "_"}
-    internal = {"describe", "explain", "find_by_words", "is_accepted", "loaded_prompt", "refuse_blocked", "render_list"}
+    internal = {"describe", "explain", "find_by_words", "is_accepted", "refuse_blocked", "render_list"}
     internal |= {"require_approval"}
-    assert methods - internal == {name for name in vars(AsyncSkillService) if name[0] != "_"}
+    properties = {"description", "schema"}
+    assert methods - internal | properties == {name for name in vars(AsyncSkillService) if name[0] != "_"}
+
+
+# Folders of a program's own
+
+ANY_SERVICE: Any = SkillService
+
+
+def test_a_card_is_read_from_a_folder_or_its_file(folder: Path) -> None:
+    card = Card.from_path(folder / "code-review")
+
+    assert card == Card.from_path(str(folder / "code-review/SKILL.md"))
+    assert (card.name, card.description, card.folder) == ("code-review", "Reviews code.", str(folder / "code-review"))
+    service = SkillService(Registry([card]))
+    assert service.read("code-review", "references/checklist.md") == CHECKLIST
+    assert service.load("code-review").directory == str(folder / "code-review")
+
+
+def test_a_card_of_no_skill_is_an_error(folder: Path) -> None:
+    (folder / "broken").mkdir()
+    (folder / "broken/SKILL.md").write_text("no frontmatter")
+    with pytest.raises(NotFoundError) as missing:
+        Card.from_path(folder / "nope")
+    with pytest.raises(DocumentError) as broken:
+        Card.from_path(folder / "broken")
+
+    assert (missing.value.message, missing.value.where) == ("there is no SKILL.md", f"{folder}/nope/SKILL.md")
+    assert broken.value.where == f"{folder}/broken/SKILL.md:1"
+
+
+def test_several_folders_are_one_registry_that_stays_current(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_files(other, prefix_paths("secret", make_skill("secret", "Other.")))
+    service = SkillService(Registry.load(folder, other))
+    assert [(skill.name, skill.description) for skill in service] == [
+        ("code-review", "Reviews code."),
+        ("secret", "Knows."),
+    ]
+
+    write_files(other, prefix_paths("new", make_skill("new", "New.")))
+    shutil.rmtree(folder / "secret")
+
+    assert [(skill.name, skill.description) for skill in service] == [
+        ("code-review", "Reviews code."),
+        ("new", "New."),
+        ("secret", "Other."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda _: ANY_SERVICE(".agent-skills"), "the registry is of type str, not Registry"),
+        (lambda _: ANY_SERVICE(None), "the registry is of type NoneType, not Registry"),
+        (lambda service: service.load(5), "the name of a skill is a string, not of type int"),
+        (lambda service: service.read(None, "x"), "the name of a skill is a string, not of type NoneType"),
+        (lambda service: service.match(None), "a message is a string, not of type NoneType"),
+        (lambda service: service.search(["x"]), "a query is a string, not of type list"),
+    ],
+)
+def test_a_value_of_another_type_is_a_usage_error(folder: Path, call: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        call(SkillService(Registry.load(folder)))
+
+    assert caught.value.message == message
+
+
+def test_the_hint_for_a_folder_instead_of_a_registry_loads_it() -> None:
+    with pytest.raises(UsageError) as caught:
+        ANY_SERVICE(".agent-skills")
+    assert caught.value.hint == "use SkillService(Registry.load('.agent-skills'))"
+
+
+def test_the_async_service_has_what_a_tool_loop_needs(folder: Path) -> None:
+    service = AsyncSkillService(SkillService(Registry.load(folder)))
+
+    async def use() -> str:
+        await service.load("code-review")
+        return await service.description
+
+    assert asyncio.run(use()) == service.service.description
+    assert service.schema == service.service.schema
+    assert service.loaded_prompt() == service.service.loaded_prompt() != ""
+
+
+def test_permits_can_be_written_with_public_names(folder: Path) -> None:
+    allowed = Rules.from_mapping({"secret": "deny"})
+    service = SkillService(Registry.load(folder), permits=lambda: EffectivePermissions(rules=allowed))
+
+    assert [skill.name for skill in service] == ["code-review"]

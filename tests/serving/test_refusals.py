@@ -14,6 +14,7 @@ from kit.alone import run_in_thread
 from kit.registry import write_files
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
+from serving.test_mcp import folder, got, listed
 
 import skillpm
 from skillpm import NotAllowedError, SkillpmError, SkillService, open_service
@@ -35,7 +36,8 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SkillService:
     write_files(tmp_path / "project", {"skills.json": json.dumps({"skills": {}, "permissions": rules})})
     write_files(tmp_path / "home/.config/skillpm", {"policy.toml": f"version = 1\n{BLOCKED}"})
     for name in ("pdf", "harmful", "secret", "asked", "shell"):
-        files = make_skill(name, f"Does {name}.") | ({"run.sh": SHELL} if name == "shell" else {})
+        files = make_skill(name, f"Does {name}.", metadata={"triggers": name})
+        files |= {"run.sh": SHELL.encode()} if name == "shell" else {}
         write_files(tmp_path / "project/.agent-skills", prefix_paths(name, files))
     return open_service(tmp_path / "project")
 
@@ -135,6 +137,75 @@ def test_a_refusal_over_mcp_is_logged(
                 with suppress(MCPError):
                     assert (await request(client)).is_error
                 assert logged(caplog, tmp_path) == [log]
+
+    run_in_thread(main)
+
+
+OFFERS: dict[str, Callable[[SkillService], object]] = {
+    "prompt": lambda service: service.prompt().text,
+    "match": lambda service: [skill.name for skill in service.match("shell and pdf").skills],
+    "the list of the tool": lambda service: service.call({"action": "list"}).text,
+    "a search of the tool": lambda service: service.call({"query": "does"}).text,
+    "the description of the tool": lambda service: service.tool("mcp")["description"],
+}
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+def test_a_skill_whose_content_is_refused_is_not_offered(service: SkillService, offer: str) -> None:
+    """Its name and its description are content, too."""
+    offered = str(OFFERS[offer](service))
+
+    assert "pdf" in offered
+    assert "shell" not in offered
+
+
+MCP_OFFERS: dict[str, Callable[[Client], Awaitable[Any]]] = {
+    "tools": lambda client: client.list_tools(),
+    "prompts": lambda client: client.list_prompts(),
+    "resources": lambda client: client.list_resources(),
+    "skills": listed,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offer", MCP_OFFERS)
+def test_a_skill_whose_content_is_refused_is_not_offered_over_mcp(service: SkillService, offer: str) -> None:
+    from skillpm.serving.mcp.server import SkillServer  # noqa: PLC0415  (as above)
+
+    server = SkillServer(service)
+
+    async def main() -> None:
+        async with Client(server.server) as client:
+            server.watch_started.set()
+            offered = str(await MCP_OFFERS[offer](client))
+            assert "pdf" in offered
+            assert "shell" not in offered
+
+    run_in_thread(main)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, name: folder(client, f"skill://{name}"),
+        lambda client, name: got(client, f"skill://{name}/SKILL.md"),
+    ],
+)
+def test_neither_folder_nor_entry_of_refused_content_is_sent_over_mcp(
+    service: SkillService, ask: Callable[[Client, str], Awaitable[Any]]
+) -> None:
+    from skillpm.serving.mcp.server import SkillServer  # noqa: PLC0415  (as above)
+
+    server = SkillServer(service)
+
+    async def main() -> None:
+        async with Client(server.server) as client:
+            server.watch_started.set()
+            assert "SKILL.md" in str(await ask(client, "pdf"))
+            server.watch_started.set()
+            with pytest.raises(MCPError):
+                await ask(client, "shell")
 
     run_in_thread(main)
 

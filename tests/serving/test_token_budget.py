@@ -8,9 +8,9 @@ import pytest
 
 from skillpm.core.text import estimate_tokens
 from skillpm.registry.card import Card
-from skillpm.serving.body_modes import MODES, Mode
 from skillpm.serving.relevance import sort_by_relevance
 from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, Renderer, SkillSummary
+from skillpm.serving.renderers.body_modes import MODES, Mode
 from skillpm.serving.renderers.styles import RENDERERS
 from skillpm.serving.token_budget import (
     MIN_DESCRIPTION_LENGTH,

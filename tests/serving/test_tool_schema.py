@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.serving.tool.schema import TOOL_SCHEMA, InvalidToolCall, ToolRequest, parse_request
+from skillpm.serving.schema import TOOL_SCHEMA, InvalidToolCall, ToolRequest, parse_request
 
 
 @pytest.mark.parametrize(

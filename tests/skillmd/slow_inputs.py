@@ -30,6 +30,7 @@ def _blocks() -> Iterator[tuple[str, str]]:
         yield f"deep {mark!r} behind a fault", "a: b: " + _filled(mark, BLOCK)
         yield f"many lines of {mark!r}", "a: 'b\n" + _filled(mark + "\n", BLOCK)
     yield "a long line", "a: " + "x" * BLOCK
+    yield "spaces and a tab", "a: b" + " " * BLOCK + "\t"
     yield "a long key", "x" * BLOCK + ": a"
     yield "a long key without an end", "x" * BLOCK
     yield "blanks behind a key", "a" + " " * BLOCK

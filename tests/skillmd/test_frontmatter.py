@@ -189,6 +189,8 @@ def test_a_key_stays_as_written() -> None:
         ("a: |\n  one\n   two", "one\n two\n"),
         ("a: |-\n  one\n  two", "one\ntwo"),
         ("a: >-\n  one: two\n  three # four", "one: two three # four"),
+        ("a: &anchor text", "text"),
+        ("a: &anchor [b]", ["b"]),
         ('a: "caf\\u00e9 \\x41\\n"', "café A\n"),
         ("a: 'it''s'", "it's"),
         ("a: b # comment", "b"),
@@ -215,7 +217,6 @@ def test_a_duplicate_key_is_a_warning_and_the_last_one_is_used() -> None:
         ("a: ends with:", "ends with:"),
         ("a: *bold* words", "*bold* words"),
         ("a: **bold** words", "**bold** words"),
-        ("a: &anchor x", "&anchor x"),
         ("a: !tag x", "!tag x"),
         ("a: !!python/object/apply:os.system [x]", "!!python/object/apply:os.system [x]"),
         ("a: @scope/name", "@scope/name"),
@@ -282,7 +283,9 @@ def test_block_scalars_and_comments_stay_as_they_are_when_another_line_is_repair
     ("block", "found", "lines"),
     [
         ("a: 'open\nb: fine", {"a": "open", "b": "fine"}, [2]),
-        ('a: "one" two\nb: fine', {"a": 'one" two', "b": "fine"}, [2]),
+        ('a: "one" two\nb: fine', {"a": '"one" two', "b": "fine"}, [2]),
+        ("a: 'It's broken'\nb: fine", {"a": "It's broken", "b": "fine"}, [2]),
+        ("a: 'one' two's\nb: fine", {"a": "'one' two's", "b": "fine"}, [2]),
         ('a: "bad \\quote"\nb: [x]', {"a": "bad \\quote", "b": ["x"]}, [2]),
         ("a: first: line\n  second line\nb: 1.10", {"a": "first: line second line", "b": "1.10"}, [2]),
         ("a: |- text at once\nb: x", {"a": "|- text at once", "b": "x"}, [2]),
@@ -314,7 +317,7 @@ def test_lines_count_from_the_top_of_the_file() -> None:
         ("frontmatter-repaired", 6),
     ]
     assert refused("\n\n---\n{a: *b}\n---\n") == broken(
-        "bad-yaml", "invalid YAML frontmatter: anchors and aliases are not supported", 4
+        "bad-yaml", "invalid YAML frontmatter: aliases are not supported", 4
     )
 
 
@@ -328,13 +331,12 @@ def test_lines_count_from_the_top_of_the_file() -> None:
         ("[" * 63_900, "nested deeper than 20"),
         ("- " * 31_900, "nested deeper than 20"),
         ("? " * 31_900, "nested deeper than 20"),
-        ("{a: &x 1}", "anchors and aliases are not supported"),
-        ("- &x a\n- *x", "anchors and aliases are not supported"),
+        ("{a: &x b, c: *x}", "aliases are not supported"),
         ("!!map {a: 1}", "tags are not supported"),
         ("! x", "tags are not supported"),
         ("{[a]: b}", "a key is not a string"),
     ],
-    ids=["braces", "brackets", "dashes", "questions", "anchor", "alias", "tag", "bare tag", "list as key"],
+    ids=["braces", "brackets", "dashes", "questions", "alias", "tag", "bare tag", "list as key"],
 )
 def test_depth_aliases_and_tags_are_rejected_during_parsing(block: str, why: str) -> None:
     assert refused(f"---\n{block}\n---\n") == broken("bad-yaml", f"invalid YAML frontmatter: {why}", 2)
@@ -346,7 +348,7 @@ def test_depth_aliases_and_tags_are_rejected_during_parsing(block: str, why: str
         "a: " + "{" * 63_900,
         "a:\n  b: " + "[" * 63_900,
         "a:\n" + "- " * 31_900,
-        "a: &x [l]\n" + "\n".join(f"b{n}: &b{n} [*x, *x]" for n in range(1_900)),
+        "a: &x l\n" + "\n".join(f"b{n}: &b{n} [*x, *x]" for n in range(1_900)),
         "\n".join(" " * n + f"k{n}:" for n in range(340)),
         "a: " + "x: " * 21_000,
         "\n".join("k: v: w" for _ in range(7000)),
@@ -412,22 +414,22 @@ def test_the_first_significant_line_determines_the_dialect(block: str, dialect: 
 @pytest.mark.parametrize(
     ("block", "why"),
     [
-        ("a = ", "Invalid value (at line 1, column 5)"),
-        ("a = 1\na = 2", "Cannot overwrite a value (at line 2, column 6)"),
+        ("a = ", "Invalid value"),
+        ("a = 1\na = 2", "Cannot overwrite a value"),
         ("a = " + "1" * 5000, "Exceeds the limit (4300 digits) for integer string conversion"),
         ("a = " + "[" * 7_000, "nested deeper than 20"),
         ("a = " + "{a=" * 2_000, "nested deeper than 20"),
         (".".join("a" * 21) + " = 1", f"the key `{'.'.join('a' * 21)}` has more than 20 parts"),
         (".".join("a" * 30_000) + " = 1", "29,999 dots in keys; at most 5,000 are allowed"),
         ("a = " + "[" * 20 + "]" * 20, "nested deeper than 20"),
-        ('a = "\x07"', "Illegal character '\\x07' (at line 1, column 6)"),
+        ('a = "\x07"', "Illegal character '\\x07'"),
     ],
     ids=["no value", "twice", "long number", "brackets", "braces", "dots", "many dots", "lists", "control"],
 )
 def test_invalid_toml_frontmatter_is_rejected(block: str, why: str) -> None:
     finding = refused(f"\n+++\n{block}\n+++\n")
 
-    assert (finding.code, finding.line) == ("bad-toml", 3)
+    assert (finding.code, finding.line) == ("bad-toml", 4 if why == "Cannot overwrite a value" else 3)
     assert finding.message.startswith(f"invalid TOML frontmatter: {why}")
 
 
@@ -471,3 +473,12 @@ def test_any_text_is_parsed_or_rejected_without_a_crash(text: str) -> None:
         lines = whole.count("\n") + 1
         assert [finding for finding in findings if not 1 <= finding.line <= lines] == []
         assert [finding for finding in findings if HIDDEN.search(finding.message)] == []
+
+
+def test_the_line_of_invalid_toml_is_that_of_the_file() -> None:
+    finding = refused("+++\nname = 'x'\ndescription = y\n+++\n")
+    assert (finding.code, finding.message, finding.line) == (
+        "bad-toml",
+        "invalid TOML frontmatter: Invalid value",
+        3,
+    )

@@ -1,7 +1,12 @@
 """Rejected YAML is reported with the reason and the line within the text."""
 
+import subprocess
+import sys
+
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from skillpm.skillmd.findings import Finding
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
@@ -15,9 +20,7 @@ from skillpm.skillmd.yaml_loader import YamlError, read_yaml
         ("a: 1\n\tb: 2", "found a tab character that violates indentation", 2),
         ("a: 1\nb: c: d", "mapping values are not allowed in this context", 2),
         ("a: 1\n--- b", "more than one YAML document", 2),
-        ("a: 1\nb: *c", "anchors and aliases are not supported", 2),
-        ("a: 1\nb: &c 1", "anchors and aliases are not supported", 2),
-        ("a: 1\nb: &c [1]", "anchors and aliases are not supported", 2),
+        ("a: 1\nb: *c", "aliases are not supported", 2),
         ("a: 1\nb: !c 1", "tags are not supported", 2),
         ("a: 1\nb: !c [1]", "tags are not supported", 2),
         ("a: 1\n? [b]\n: c", "a key is not a string", 2),
@@ -65,3 +68,73 @@ def test_duplicate_keys_are_reported_at_the_second() -> None:
         )
         for key, line in (("x", 2), ("a", 3), ("", 5))
     ]
+
+
+PIECES = [
+    "a",
+    "b-c",
+    "null",
+    "  ",
+    " ",
+    ":",
+    ": ",
+    "#",
+    " #",
+    '"',
+    "'",
+    "\\",
+    "-",
+    "- ",
+    "é",
+    "1.10",
+    "~",
+    "[",
+    "\t",
+    "\n",
+]
+PIECES += [
+    "\n  d: ",
+    "\ne:",
+    "\r",
+    "\x85",
+    "\xa0",
+    "\u2028",
+    "\ufeff",
+    "\x07",
+    "\U0001f600",
+    "&",
+    "*",
+    "!",
+    "|",
+    ">",
+    "%",
+    "...",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map(lambda pieces: "a: " + "".join(pieces) + "\n"))
+@example("a: b c\nd: \"e: #\"\nf: 'g: #'\nmetadata:\n  h: i:j#k \n  l:\nm: ~\n")
+@example("a: b\n  c: d\n")
+@example("a: null\nnull: b\n")
+@example("a:\n  b: c\n  b: d\n")
+@example("a: ~\n  b: c\n")
+def test_simple_lines_are_read_as_the_parser_reads_them(text: str) -> None:
+    def read(document: str) -> object:
+        try:
+            return read_yaml(document, [])
+        except YamlError:
+            return YamlError
+
+    assert read(text) == read(f"---\n{text}")  # which is read by the parser
+
+
+def test_simple_lines_need_no_parser() -> None:
+    code = "from skillpm.skillmd.yaml_loader import *; print(read_yaml(sys.argv[1], []), 'yaml' in sys.modules)"
+    text = "name: pdf\ndescription: Read a PDF (see https://pdf.example/#a). \nmetadata:\n  author: 'x'\n"
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}", text], capture_output=True, text=True, check=True
+    )
+
+    values = {"name": "pdf", "description": "Read a PDF (see https://pdf.example/#a).", "metadata": {"author": "x"}}
+    assert done.stdout == f"{values} False\n"

@@ -11,26 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from skillpm.core.decoder import JsonNode
-from skillpm.core.git_syntax import server_of
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import PACKAGE_KINDS
 from skillpm.errors import DocumentError
-from skillpm.fetchers.git.gitconfig import token_settings
-from skillpm.formats.pin import BundledPin, GitPin, IndexPin, OciPin, PackagePin, PathPin, Pin, UrlPin
+from skillpm.fetchers.git.program.gitconfig import GitConfig
+from skillpm.fetchers.git.program.logins import find_login
 from skillpm.formats.trust.place_patterns import MAX_WILDCARDS, read_place_pattern
 from skillpm.formats.trust.policy import Policy, read_policy
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.indexes.client.http_access import auth_headers
-from skillpm.operations.context.trust_settings import find_trust_groups
-from skillpm.trust.places import (
-    Match,
-    Place,
-    allows_request,
-    covers,
-    explain_mismatch,
-    find_place,
-    match_place,
-)
+from skillpm.kinds.archive import UrlPin
+from skillpm.kinds.base import Pin, Place
+from skillpm.kinds.bundled import BundledPin
+from skillpm.kinds.git import GitPin
+from skillpm.kinds.index import IndexPin
+from skillpm.kinds.local import PathPin
+from skillpm.kinds.oci import OciPin
+from skillpm.kinds.package import PackagePin
+from skillpm.scope.trust_settings import find_trust_groups
+from skillpm.settings import read_settings
+from skillpm.trust.places import Match, allows_request, covers, explain_mismatch, match_place
 from skillpm.trust.policy import Policies
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -301,7 +301,7 @@ def make_pin(place: str) -> Pin:
 
 def is_allowed(pattern: str, pin: Pin) -> bool:
     """Return whether a policy allows a place, with the pattern in the list for its kind."""
-    layer = Policy(origin="policy.toml", sources=()).replace(**{find_place(pin).table: (pattern,)})
+    layer = Policy(origin="policy.toml", sources=()).replace(**{pin.place().table: (pattern,)})
     return [check.problem for check in Policies(layers=(layer,)).check_place(pin)] == [""]
 
 
@@ -316,7 +316,7 @@ def is_signature_required_by_user(pattern: str, pin: Pin) -> bool:
 
 
 def is_certain(pattern: str, pin: Pin) -> bool:
-    return covers(pattern, find_place(pin).address)
+    return covers(pattern, pin.place().address)
 
 
 # User of the grammar -> which results count for it.
@@ -334,7 +334,7 @@ def test_a_pattern_covers_a_place(pattern: str, place: str, result: Match) -> No
     assert read_place_pattern(JsonNode(pattern, "policy.toml")) == pattern
     pin = make_pin(place)
 
-    assert match_place(pattern, find_place(pin).address) == result
+    assert match_place(pattern, pin.place().address) == result
     assert {user: ask(pattern, pin) for user, (ask, _) in USERS.items()} == {
         user: result in counted for user, (_, counted) in USERS.items()
     }
@@ -394,12 +394,12 @@ TOKENS: list[tuple[str, str, Match]] = [
 
 @pytest.mark.parametrize(("origin", "address", "result"), TOKENS)
 def test_a_token_is_sent_to_its_place_alone(origin: str, address: str, result: Match) -> None:
-    environ = {"GITHUB_TOKEN": "s3cret", "GITHUB_SERVER_URL": origin}
-    is_https = address.startswith("https://")  # which git asks before it looks for a token
+    environ = {"HOME": "/", "GITHUB_TOKEN": "s3cret", "GITHUB_SERVER_URL": origin}
 
     assert match_place(origin, address) == result
     assert bool(auth_headers(origin, "s3cret", address)) is (result == "yes")
-    assert bool(is_https and token_settings(server_of(address), environ)) is (result == "yes")
+    login = find_login(address, GitConfig(settings=(), file=""), read_settings(environ))
+    assert bool(login.settings) is (result == "yes")
 
 
 # The examples of the guides: what each of their patterns covers.
@@ -451,8 +451,7 @@ def test_the_page_has_what_is_true() -> None:
 
     assert len(rows) == 23
     assert [
-        match_place(pattern, find_place(make_pin(place)).address)
-        for (pattern, *_), place in zip(rows, places, strict=True)
+        match_place(pattern, make_pin(place).place().address) for (pattern, *_), place in zip(rows, places, strict=True)
     ] == [result for *_, result in rows]
 
 
@@ -525,7 +524,7 @@ def test_a_message_says_why_a_pattern_does_not_cover_a_place(pattern: str, addre
     ],
 )
 def test_a_pin_has_a_place(place: str, table: str, address: str) -> None:
-    found = find_place(make_pin(place))
+    found = make_pin(place).place()
     assert isinstance(found, Place)
     assert (found.table, found.address) == (table, address)
 

@@ -1,1 +1,1 @@
-"""The rules, one module for each family: the data of its rules, and the function that applies them."""
+"""Checks of which the code is more than a pattern."""

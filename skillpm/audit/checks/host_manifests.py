@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from skillpm.audit.finding import AuditFinding
-from skillpm.audit.rule import Example, Rule
-from skillpm.audit.source_file import excerpt
+from skillpm.audit.checks.source_file import excerpt
+from skillpm.audit.model.finding import AuditFinding
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.skillmd.capabilities import find_capabilities, find_files_with_servers
@@ -13,22 +12,6 @@ from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests
 MAX_LISTED = 5
 # Where plugins have what a host adds to itself, besides hooks and MCP servers.
 PARTS = ("agents/", "bin/", "commands/", "monitors/", "output-styles/", ".lsp.json")
-
-RULES = (
-    Rule(
-        id="host-manifest",
-        severity="high",
-        title="A manifest by which an agent host starts programs",
-        reason="A host loads a folder with its manifest as a plugin, and starts the hooks and servers of the plugin by "
-        "itself with the next session. A manifest is refused for its presence, whatever it holds, even if `block` is "
-        f"empty: which of its keys a host reads changes with the host's versions. `{SERVERS_KEY}` in the frontmatter "
-        "counts as one.",
-        remedy="Keep the manifest outside of the skill's folder: in a plugin, skills are in folders of their own, "
-        "below `skills/`. To install the skill without it: `--files '*' --files '!.claude-plugin'`.",
-        bad=Example(text='{"name": "status"}\n', path=".claude-plugin/plugin.json"),
-        good=Example(text='{"name": "status"}\n', path="assets/plugin.json"),
-    ),
-)
 
 
 def check_host_manifests(tree: FileTree) -> Iterator[AuditFinding]:

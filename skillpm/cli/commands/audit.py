@@ -2,7 +2,8 @@
 
 import click
 
-from skillpm.audit.finding import SEVERITIES, Severity
+from skillpm.audit.model.finding import SEVERITIES, Severity
+from skillpm.audit.rule_set import GONE
 from skillpm.audit.rules import RULES
 from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation
@@ -20,6 +21,7 @@ from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError, UsageError
 from skillpm.operations.audit.audited_skills import AuditedSkill, AuditOptions, audit_skills
+from skillpm.scope.project_files import require_project_in_ci
 
 NEVER = "never"
 FORMATS = ("text", "json", "sarif", "markdown", "github")
@@ -76,6 +78,8 @@ def command(
     if rule is not None or list_rules:
         _describe_rules(call, rule)
         return 0
+    if not targets:
+        require_project_in_ci(call.scope, call.context.settings)
     fail_on = call.flags["fail_on"]
     options = AuditOptions(
         fail_on=None if fail_on == NEVER else fail_on,
@@ -92,6 +96,8 @@ def _describe_rules(call: Invocation, rule: str | None) -> None:
     if rule is None:
         print_rules(call.console)
         return
+    if rule in GONE:
+        raise NotFoundError(f"the audit has no rule `{rule}` any more", hint=GONE[rule])
     if rule not in RULES:
         hint = suggestion_hint(rule, RULES, "`skillpm audit --list-rules` lists all rules")
         raise NotFoundError(f"the audit has no rule `{sanitize(rule, 80)}`", hint=hint)

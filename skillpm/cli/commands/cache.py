@@ -13,7 +13,7 @@ from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache
 from skillpm.operations.cache.prune import PruneResult, prune
-from skillpm.operations.context.scope import Scope, user_scope
+from skillpm.scope.scope import Scope, user_scope
 
 BUCKETS: tuple[tuple[Bucket, str], ...] = (
     ("store", "skills, by content digest"),
@@ -140,7 +140,7 @@ def _total_bytes(entries: list[CacheEntry]) -> int:
 
 def _confirm(invocation: Invocation) -> None:
     root = cache_root(invocation.context.settings)
-    if invocation.console.as_json or not sys.stdin.isatty():
+    if not invocation.can_ask(sys.stderr):
         raise UsageError(f"refusing to empty {root} without confirmation", hint="pass --yes")
     if not click.confirm(f"Empty {root}? Everything in it can be fetched again.", err=True):
         raise click.Abort

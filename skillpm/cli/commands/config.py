@@ -71,6 +71,8 @@ def get_command(call: Invocation, key: str) -> None:
         rows = [_to_json(setting) for setting in settings]
         call.console.print_json(rows[0] if len(rows) == 1 else {"settings": rows})
         return
+    if not settings:
+        call.console.print_message(f"`{key}` is not set")
     for setting in settings:
         if setting.key != key and len(settings) > 1:
             call.console.print_line(_format_setting(setting))

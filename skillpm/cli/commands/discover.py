@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
+from skillpm.agent_hosts.discover import discover, find_plugins
 from skillpm.agent_hosts.discovery import Discovery
 from skillpm.agent_hosts.known_agents import abbreviate_home
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import format_skills, wrap_text
 from skillpm.core.text import pluralize, sanitize
 from skillpm.files import is_below
-from skillpm.operations.discover import discover, find_plugins
 from skillpm.settings import Settings
 
 Shorten = Callable[[str], str]
@@ -42,6 +42,9 @@ def command(call: Invocation, agent: str, paths: tuple[str, ...]) -> None:
         return
     base = os.path.normpath(os.path.join(settings.working_directory, project))
     shorten = partial(_shorten, base=base, settings=settings)
+    if call.console.quiet:
+        call.console.print_lines(sanitize(skill.name) for skill in discovery.skills)
+        return
     call.console.print_lines(_format_lines(discovery, shorten, base))
     for warning in discovery.warnings:
         call.console.warn(f"{shorten(warning.path)}: {warning.message}")

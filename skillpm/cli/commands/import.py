@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from skillpm.adopt.adoption import Adoption, ExistingSkill
+from skillpm.adopt.detection import DetectedTools, detect_tools
+from skillpm.adopt.importer import ImportResult, import_skills
 from skillpm.cli.change_options import (
     allow_option,
     build_change_options,
@@ -13,15 +16,12 @@ from skillpm.cli.change_options import (
     fetch_options,
     lock_timeout_option,
 )
-from skillpm.cli.change_output import change_to_json, print_change
 from skillpm.cli.options import Invocation, read_scope_flags
+from skillpm.cli.reports.change_output import change_to_json, print_change
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.foreign_formats.base import SkippedSkill
-from skillpm.operations.context.scope import Scope, is_home, resolve_project_scope, user_scope
-from skillpm.operations.foreign_import.adoption import Adoption, ExistingSkill
-from skillpm.operations.foreign_import.detection import DetectedTools, detect_tools
-from skillpm.operations.foreign_import.importer import ImportResult, import_skills
+from skillpm.scope.scope import Scope, is_home, resolve_project_scope, user_scope
 
 MAX_ITEMIZED = 3
 ALREADY_REQUIRED = "already in skills.json"

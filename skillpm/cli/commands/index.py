@@ -13,12 +13,11 @@ from skillpm.core.suggestions import list_some
 from skillpm.core.text import is_encodable, pluralize, redact_credentials, sanitize
 from skillpm.core.versions import is_version
 from skillpm.errors import UsageError
-from skillpm.indexes.publish.index_builder import IndexBuildResult
-from skillpm.operations.context.scope_fetchers import check_index
-from skillpm.operations.publish.index_build import BuildOptions, build_index
-from skillpm.operations.publish.index_folder import open_index_writer
-from skillpm.operations.publish.oci_page import write_oci_page
-from skillpm.operations.publish.signing import load_signing_key
+from skillpm.publishing.index.index_builder import IndexBuildResult
+from skillpm.publishing.index_build import BuildOptions, build_index, check_index
+from skillpm.publishing.index_folder import open_index_writer
+from skillpm.publishing.oci_page import write_oci_page
+from skillpm.publishing.signing import load_signing_key
 
 ARGUMENT_COUNT = 2  # NAME@VERSION and DIR
 
@@ -61,6 +60,7 @@ Examples:
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and publish the rest.")
 @click.option("--no-catalog", is_flag=True, help="Do not write catalog.html, the HTML catalog.")
 @sign_option
+@dry_run_option
 @lock_timeout_option
 @output_options
 def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: str) -> None:
@@ -74,11 +74,14 @@ def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: st
         published=flags["published"],
         skip_invalid=flags["skip_invalid"],
         key=load_signing_key(call.context, flags["sign"]),
+        dry_run=flags["dry_run"],
     )
+    if onto and options.dry_run:
+        raise UsageError("--onto and --dry-run cannot be used together", hint="--onto fills DIR; leave one out")
     page = not flags["no_catalog"]
     with open_index_writer(call.context, out, page=page, onto=onto, sources=sources) as writer:
         result = build_index(call.context, sources, writer, options)
-    _print_result(call, result, out)
+    _print_result(call, result, out, dry_run=options.dry_run, adds=True)
 
 
 @command.command("yank", epilog="\b\nExample:\n  skillpm index yank pdf@1.2.0 public --reason 'deletes files'")
@@ -223,7 +226,9 @@ def _check_utf8(option: str, text: str) -> None:
         raise UsageError(f"{option} is not UTF-8: `{sanitize(text, 60)}`", hint="the documents of an index are UTF-8")
 
 
-def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str, *, dry_run: bool = False) -> None:
+def _print_result(
+    invocation: Invocation, result: IndexBuildResult, folder: str, *, dry_run: bool = False, adds: bool = False
+) -> None:
     if invocation.console.as_json:
         value = {
             "changed": bool(result.written or result.removed) and not dry_run,
@@ -249,8 +254,9 @@ def _print_result(invocation: Invocation, result: IndexBuildResult, folder: str,
     for path in result.removed:
         invocation.console.print_line(f"{'would remove' if dry_run else 'removed'} {path}")
     if dry_run:
-        files = pluralize(len(result.removed), "file")
-        invocation.console.print_line(f"would remove {files if result.removed else 'nothing'}")
+        what = pluralize(len(result.added), "version") if adds else pluralize(len(result.removed), "file")
+        verb = "add" if adds else "remove"
+        invocation.console.print_line(f"would {verb} {what if result.added or result.removed else 'nothing'}")
         return
     content = f"{pluralize(result.skill_count, 'skill')}, {pluralize(result.version_count, 'version')}"
     written = f"{pluralize(len(result.written), 'file')} written" if result.written else "nothing to write"

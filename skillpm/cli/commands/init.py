@@ -21,9 +21,9 @@ def command(call: Invocation, folder: str) -> None:
     folders = [path for path in (folder, call.flags["project"]) if path]
     if len(folders) + call.flags["user"] > 1:
         raise UsageError("DIR, --project and --global cannot be used together")
-    created, directory = init(call.context, folders[0] if folders else ".", user=call.flags["user"])
+    created, directory, notes = init(call.context, folders[0] if folders else ".", user=call.flags["user"])
     if call.console.as_json:
-        call.console.print_json({"created": created})
+        call.console.print_json({"created": created, **({"notes": list(notes)} if notes else {})})
         return
     if call.console.quiet:
         return
@@ -32,4 +32,8 @@ def command(call: Invocation, folder: str) -> None:
         call.console.print_message(f"next: `skillpm install -g SPEC` adds skills to {directory}")
         return
     call.console.print_message(f"next: `skillpm install SPEC` adds skills to {directory};", indent=6)
-    call.console.print_message("      commit skills.json and skills.lock; committing the skills is optional")
+    call.console.print_message(
+        "      commit skills.json and skills.lock; the skills, too, or add .agent-skills/ to .gitignore"
+    )
+    for note in notes:
+        call.console.print_message(note)

@@ -1,35 +1,36 @@
 """`skillpm install` (add)."""
 
 import sys
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import click
 
+from skillpm.change.change import ChangeResult
 from skillpm.cli.change_options import (
     build_change_options,
     change_options,
     exclude_newer_option,
     lock_policy_options,
     merge_options,
+    strict_option,
 )
-from skillpm.cli.change_output import print_change
 from skillpm.cli.options import Invocation
 from skillpm.cli.prompts import choose_skills, run_confirmed, yes_option
 from skillpm.cli.repeated_values import RepeatedValues, split_values
+from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.cli.text_layout import format_skills
+from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
-from skillpm.operations.context.project_files import require_project_in_ci
-from skillpm.operations.context.scope import Scope, is_in_repository
-from skillpm.operations.init import start_project
+from skillpm.fetchers.common.base import AvailableSkill
+from skillpm.kinds.base import RefKind, Source
 from skillpm.operations.install.add import install
-from skillpm.operations.install.request import InstallRequest, describe_source, format_skill_spec
-from skillpm.operations.install.spec_requirements import list_available
-from skillpm.operations.install.sync import sync
-from skillpm.operations.pipeline.change import ChangeResult
-from skillpm.requirements.source import PackageSource, RefKind, Source
+from skillpm.scope.project_files import missing_project_message, require_project_in_ci
+from skillpm.scope.scope import Scope, is_in_repository
+from skillpm.specs.request import InstallRequest, format_skill_spec
+from skillpm.specs.spec_requirements import list_available
 
 STARTED = "started a project in {}: commit skills.json and skills.lock"
 MAX_DESCRIPTION = 5_000  # characters
@@ -72,7 +73,7 @@ Examples:
     multiple=True,
     metavar="AGENT...",
     callback=split_values,
-    help="Also link the skills for these agent hosts, now and later; starts a project if there is none.",
+    help="Also link the skills for these agent hosts, now and later.",
 )
 @click.option(
     "-s",
@@ -120,12 +121,15 @@ Examples:
 @click.option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
 @exclude_newer_option
 @yes_option
+@strict_option
 @lock_policy_options
 @merge_options
 @change_options
-def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None:  # noqa: FBT001  (a flag)
+def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> int:  # noqa: FBT001  (a flag)
     """Add skills to skills.json and install them.
 
+    Writes to the project: that of the nearest skills.json here or above, else the git repository, which becomes one.
+    Outside of both, and with -g, it installs in user scope.
     Without SPEC, installs what skills.lock specifies, as `skillpm sync` does.
     """
     if not specs and not call.flags["bundled"]:
@@ -136,40 +140,54 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> None: 
             link = call.scope.command("link", *agents)
             raise UsageError("a SPEC is missing", hint=f"to link what is installed, run `{link}`")
         require_project_in_ci(call.scope, call.context.settings)
+        from skillpm.operations.install.sync import sync  # noqa: PLC0415  (only without SPEC)
+
         options = build_change_options(call, locked_in_ci=True)
-        print_change(call, run_confirmed(call, options, partial(sync, call.scope, call.context)))
-        return
+        print_change(call, result := run_confirmed(call, options, partial(sync, call.scope, call.context)))
+        return exit_code_of(call, result.left_out)
     request = _build_request(specs, call.flags)
     if list_only:
-        _print_available_skills(call, request)
-        return
+        return _print_available_skills(call, request)
     scope = call.scope
-    is_new = bool(request.agents) and scope.is_fallback
+    is_new = scope.is_fallback and is_in_repository(call.context.settings)
     if is_new:
+        from skillpm.operations.init import start_project  # noqa: PLC0415  (once a project)
+
         scope = start_project(scope, call.context)
-    result = _install(call, scope, request)
-    if is_new and result.is_changed:
-        started = "would start a project in {}" if result.is_dry_run else STARTED
-        result = result.replace(notes=(started.format(scope.root), *result.notes))
+    result = _install(call, scope, request, is_new=is_new)
+    if is_new and result.is_changed and not result.is_dry_run:
+        result = result.replace(notes=(STARTED.format(scope.root), *result.notes))
+    if request.agents and not result.is_dry_run:
+        from skillpm.operations.agents import warn_lost_skills  # noqa: PLC0415  (imports the serving of skills)
+
+        result = warn_lost_skills(scope, call.context, request.agents, result)
     print_change(call, result)
-    if scope.is_fallback and result.is_changed and is_in_repository(call.context.settings):
-        call.console.print_message(
-            "installed in user scope; `skillpm init` makes this repository a project with its own skills"
-        )
+    return exit_code_of(call, result.left_out)
 
 
-def _install(invocation: Invocation, scope: Scope, request: InstallRequest) -> ChangeResult:
+def _install(invocation: Invocation, scope: Scope, request: InstallRequest, *, is_new: bool) -> ChangeResult:
     """Install; in a terminal, prompt for the skills of a repository if none is selected."""
-    options = build_change_options(invocation)
+    announce = cache(partial(_announce_scope, invocation, scope, is_new=is_new))  # once
+    options = build_change_options(invocation).replace(announce=announce)
     while True:
         try:
-            run = partial(install, scope, invocation.context, request)
-            return run_confirmed(invocation, options, run)
+            return run_confirmed(invocation, options, partial(install, scope, invocation.context, request))
         except ManySkillsError as error:
-            names = choose_skills(invocation.console, error)
+            names = choose_skills(invocation, error)
             if not names:
                 raise
             request = request.replace(selection={**request.selection, error.spec: tuple(names)})
+
+
+def _announce_scope(invocation: Invocation, scope: Scope, *, is_new: bool) -> None:
+    """Print where the skills are installed, unless a manifest or an option says it."""
+    message = ""
+    if is_new:
+        message = f"no skills.json in this git repository: starting a project in {scope.root}"
+    elif scope.is_fallback:
+        message = f"user scope: {missing_project_message(invocation.context.settings)}"
+    if message:
+        invocation.console.print_message(message)
 
 
 def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallRequest:
@@ -197,43 +215,71 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
     )
 
 
-def _print_available_skills(invocation: Invocation, request: InstallRequest) -> None:
-    skills = sorted(list_available(invocation.scope, invocation.context, request), key=lambda skill: skill.name)
-    if invocation.console.as_json:
-        rows = [
-            {
-                "name": skill.name,
-                "path": getattr(skill.source, "path", ""),
-                "description": skill.description,
-                **_package_member(skill.source),
-            }
-            for skill in skills
-        ]
-        invocation.console.print_json({"skills": rows})
-        return
-    listed = [
-        (describe_source(each.source) if isinstance(each.source, PackageSource) else each.name, each.description)
-        for each in skills
-    ]
-    listed = [(sanitize(label, 100), description) for label, description in listed]
-    if sys.stdout.isatty() and not invocation.console.verbose:
-        lines = format_skills(
-            [([name], description) for name, description in listed], roles=("name",), paint=invocation.console.paint
-        )
-        invocation.console.print_painted(lines)
-    else:
-        width = max((len(name) for name, _ in listed), default=0)
-        for name, description in listed:
-            line = f"{name:{width}}  {sanitize(description, MAX_DESCRIPTION)}".rstrip()
-            invocation.console.print_wrapped(line, indent=width + 2)
+def _print_available_skills(call: Invocation, request: InstallRequest) -> int:
+    """Print the skills of SPECs. Return 1 if none can be installed, and with `--strict` if one cannot."""
+    skills = sorted(list_available(call.scope, call.context, request), key=lambda skill: (skill.name, skill.path))
+    unusable = [skill for skill in skills if _problem_of(skill)]
+    is_strict = call.flags["strict"] and any(skill.others or _problem_of(skill) for skill in skills)
+    exit_code = 1 if skills and len(unusable) == len(skills) else int(is_strict)
+    if call.console.as_json:
+        call.console.print_json({"skills": [_available_to_json(skill) for skill in skills]})
+        return exit_code
+    _print_rows(call, [row for skill in skills for row in _format_available(skill)])
     if len(skills) == 1:
-        invocation.console.print_message("1 skill; run the command again without --list to install it")
-        return
-    is_package = isinstance(skills[0].source, PackageSource)  # of which the SPECs are listed
+        call.console.print_message("1 skill; run the command again without --list to install it")
+        return exit_code
+    is_package = skills[0].source.package_label  # of which the SPECs are listed
     spec = "SPEC" if is_package else format_skill_spec(request.specs[0], skills[0].source, "NAME")
-    invocation.console.print_message(f"{len(skills)} skills; install one with `skillpm install {spec}`")
+    wrong = f", of which {len(unusable)} cannot be installed" if unusable else ""
+    call.console.print_message(f"{len(skills)} skills{wrong}; install one with `skillpm install {spec}`")
+    return exit_code
+
+
+def _problem_of(skill: AvailableSkill) -> str:
+    """Return why `--all` would leave a skill out, as far as it is known without fetching it."""
+    if skill.problem:
+        return f"cannot be loaded: {skill.problem}"
+    if skill.link_problem:
+        return f"cannot be installed: {skill.link_problem}"
+    return "" if skill.install_name or not skill.path else "not a valid skill name"
+
+
+def _available_to_json(skill: AvailableSkill) -> dict[str, Any]:
+    problem = _problem_of(skill)
+    return {
+        "name": skill.name,
+        "path": skill.path,
+        "description": skill.description,
+        **_package_member(skill.source),
+        **({"problem": problem} if problem else {}),
+        **({"others": [*skill.others]} if skill.others else {}),
+    }
+
+
+def _format_available(skill: AvailableSkill) -> Iterator[tuple[str, str]]:
+    """Yield label and text of a skill, and of the others of its name, with their folders if there are any."""
+    label = skill.source.describe() if skill.source.package_label else skill.name
+    problem = _problem_of(skill)
+    place = f" ({skill.path})" if skill.others or problem else ""
+    yield f"{label}{place}", f"[{problem}]" if problem else skill.description
+    for path in skill.others:
+        yield f"{label} ({path})", f"[other content; --path {shell_word(path)} takes it]"
+
+
+def _print_rows(call: Invocation, rows: Sequence[tuple[str, str]]) -> None:
+    listed = [(sanitize(label, 200), description) for label, description in rows]
+    if sys.stdout.isatty() and not call.console.verbose:
+        lines = format_skills(
+            [([name], description) for name, description in listed], roles=("name",), paint=call.console.paint
+        )
+        call.console.print_painted(lines)
+        return
+    width = max((len(name) for name, _ in listed), default=0)
+    for name, description in listed:
+        line = f"{name:{width}}  {sanitize(description, MAX_DESCRIPTION)}".rstrip()
+        call.console.print_wrapped(line, indent=width + 2)
 
 
 def _package_member(source: Source) -> dict[str, str]:
     """Return the JSON member that names the package of a skill, if it is from one."""
-    return {"package": f"{source.kind}:{source.package}"} if isinstance(source, PackageSource) else {}
+    return {"package": source.package_label} if source.package_label else {}

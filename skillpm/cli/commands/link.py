@@ -1,13 +1,12 @@
 """`skillpm link`."""
 
-import sys
 from collections.abc import Sequence
 
 import click
 
 from skillpm.cli.change_options import build_change_options, change_options
-from skillpm.cli.change_output import print_change
 from skillpm.cli.options import Invocation
+from skillpm.cli.reports.change_output import print_change
 from skillpm.errors import UsageError
 from skillpm.operations.agents import detect_hosts, link
 
@@ -38,7 +37,7 @@ def _choose_hosts(call: Invocation) -> Sequence[str]:
         raise UsageError("no agent host given, and none found on this machine", hint=ALL_HOSTS)
     if hosts.is_certain:
         return hosts.names
-    if call.console.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not call.can_ask():
         example = f"`{call.scope.command('link', *hosts.names)}`"
         raise UsageError(
             f"no agent host given; this machine has several, and this project uses none yet: {', '.join(hosts.names)}",

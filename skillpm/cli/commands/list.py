@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from skillpm.adopt.flat_files import find_flat_files
 from skillpm.cli.answer_preparation import prepare_list_answer
 from skillpm.cli.color import Paint, unpainted
 from skillpm.cli.options import Invocation, scope_options
@@ -18,11 +19,6 @@ from skillpm.core.names import SKILL_FILE
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.context.acceptance import Acceptance, unchecked_message
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_rules, visible_scopes
-from skillpm.operations.context.scope_policy import load_policies
 from skillpm.operations.inspect.list import (
     ListedSkill,
     Listing,
@@ -34,7 +30,11 @@ from skillpm.operations.inspect.list import (
     startup_tokens,
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
-from skillpm.operations.migrate.flat_files import find_flat_files
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_permissions import load_rules, visible_scopes
+from skillpm.scope.scope_policy import load_policies
+from skillpm.vetting.acceptance import Acceptance, unchecked_message
 
 MAX_MEMBERS = 12
 
@@ -70,7 +70,7 @@ def command(
     acceptance = Acceptance(scope, settings)
     listing = mark_blocked(list_skills(scope, acceptance), load_policies(visible_scopes(scope, settings), settings))
     if groups:
-        from skillpm.operations.pipeline.groups import group_skills  # noqa: PLC0415  (imports the resolver)
+        from skillpm.change.groups import group_skills  # noqa: PLC0415  (imports the resolver)
 
         names = group_skills(read_project_files(scope, call.context), groups)
         listing = listing.replace(skills=tuple(skill for skill in listing.skills if skill.name in names), problems=())
@@ -135,7 +135,7 @@ def _print_flat_file_hint(invocation: Invocation, listing: Listing) -> None:
     if files:
         command = f"skillpm migrate{invocation.scope.flag} --dry-run"
         invocation.console.print_message(
-            f"{pluralize(len(files), 'flat file')} can become skills: `{command}` shows how"
+            f"{pluralize(len(files), 'flat file')} may be meant as skills: `{command}` shows which can become some"
         )
 
 

@@ -8,7 +8,7 @@ from skillpm.core.names import is_only_spec
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
-from skillpm.serving.body_modes import Mode
+from skillpm.serving.renderers.body_modes import Mode
 
 
 @click.command(

@@ -10,16 +10,18 @@ from skillpm.cli.change_options import (
     exclude_newer_option,
     fetch_options,
     lock_timeout_option,
+    strict_option,
 )
-from skillpm.cli.change_output import failures_to_json, report_failures
 from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
+from skillpm.cli.reports.change_output import exit_code_of, failures_to_json, report_failures
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
-from skillpm.operations.context.validation_options import ValidationOptions
+from skillpm.locking.lock_proof import Claim, LockProof
 from skillpm.operations.install.lock import LockResult, check_lock, lock
-from skillpm.operations.install.lock_proof import Claim, LockProof
+from skillpm.scope.project_files import require_project_in_ci
+from skillpm.vetting.validation_options import ValidationOptions
 
 MAX_NAMES = 20
 
@@ -36,6 +38,7 @@ Examples:
 @click.option("--upgrade", is_flag=True, help="Upgrade all skills to the newest versions that skills.json allows.")
 @click.option("--upgrade-skill", "skills", multiple=True, metavar="NAME", help="Upgrade this skill (repeatable).")
 @allow_option
+@strict_option
 @dry_run_option
 @lock_timeout_option
 @exclude_newer_option
@@ -47,6 +50,7 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
     still lead to what is locked; with --offline, it prints what was not proved.
     """
     scope, dry_run = call.scope, call.flags["dry_run"]
+    require_project_in_ci(scope, call.context.settings)
     validation = ValidationOptions(allow=call.flags["allowed_rules"])
     if check and (upgrade or skills or validation.allow):
         raise UsageError("--check cannot be used with --upgrade, --upgrade-skill or --allow")
@@ -65,8 +69,10 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
             "warnings": list(result.warnings),
         }
         failed = {"failed": failures_to_json(result.failures)} if result.failures else {}
-        call.console.print_json({**value, **failed, **(_proof_to_json(result.proof) if check else {})})
-        return 1 if result.failures or (check and not result.is_up_to_date) else 0
+        left_out = {"leftOut": [each.value for each in result.left_out]} if result.left_out else {}
+        call.console.print_json({**value, **failed, **left_out, **(_proof_to_json(result.proof) if check else {})})
+        is_wrong = result.failures or (check and not result.is_up_to_date)
+        return 1 if is_wrong else exit_code_of(call, result.left_out)
     if check:
         _print_proof(call.console, result.proof)
     if result.proof.wrong:
@@ -86,7 +92,7 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
         )
     if not call.console.quiet:
         _print_changes(call, result)
-    return report_failures(call.console, result.failures)
+    return report_failures(call.console, result.failures) or exit_code_of(call, result.left_out)
 
 
 def _print_changes(call: Invocation, result: LockResult) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.serve_options import create_service, viewer_options
+from skillpm.cli.serve_options import create_service, viewer_options, warn_of_refusals
 from skillpm.core.text import sanitize
 
 
@@ -21,6 +21,7 @@ def command(call: Invocation, message: str, whole_words: bool) -> None:  # noqa:
     """Find the skills whose triggers match a message, and the MCP servers that they need."""
     service = create_service(call)
     match = service.match(message, whole_words=whole_words)
+    warn_of_refusals(call, service)
     servers = [{"name": server.name, "command": server.command, "args": list(server.args)} for server in match.servers]
     if call.console.as_json:
         unusable = [{"name": skill.card.name, "needs": list(skill.missing)} for skill in match.unusable]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skillpm.change.before_changes import refresh_policies
 from skillpm.cli.options import Invocation
 from skillpm.cli.serve_options import create_service, show_events, style_option, viewer_options
 from skillpm.core.extras import extra_hint
@@ -15,19 +16,18 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE
 from skillpm.operations.mcp.listener import (
-    Address,
+    ListenAddress,
     open_listener,
     parse_address,
     parse_allowed_host,
     parse_allowed_origin,
     read_token,
 )
-from skillpm.operations.pipeline.change import refresh_policies
 from skillpm.serving.service import SkillService
 from skillpm.serving.token_budget import DESCRIPTION_BUDGET
 
 if TYPE_CHECKING:
-    from skillpm.serving.mcp.http import HttpAccess
+    from skillpm.serving.mcp.http import AllowedRequests
 
 
 @click.command(
@@ -111,16 +111,16 @@ def command(  # noqa: PLR0913  (its options)
         raise UsageError(message, hint=extra_hint("mcp")) from error
     if address is not None:
         token = read_token(call.context.settings, token_file)
-        from skillpm.serving.mcp.http import HttpAccess  # noqa: PLC0415  (uvicorn takes 0.1 s)
+        from skillpm.serving.mcp.http import AllowedRequests  # noqa: PLC0415  (uvicorn takes 0.1 s)
 
-        return _serve_http(call, service, address, HttpAccess(token=token, hosts=hosts, origins=origins))
+        return _serve_http(call, service, address, AllowedRequests(token=token, hosts=hosts, origins=origins))
     if sys.stdin.isatty():
         call.console.print_message("waiting for an MCP host on stdin; press Ctrl-C to stop")
     serve(service)
     return 0
 
 
-def _serve_http(call: Invocation, service: SkillService, address: Address, access: "HttpAccess") -> int:
+def _serve_http(call: Invocation, service: SkillService, address: ListenAddress, access: "AllowedRequests") -> int:
     from skillpm.serving.mcp.http import serve_http  # noqa: PLC0415  (uvicorn takes 0.1 s)
 
     if not call.console.verbose:  # then it is shown already
@@ -145,7 +145,7 @@ def _has_token(call: Invocation, token_file: str | None) -> bool:
     return token_file is not None or bool(call.context.settings.environ.get(TOKEN_VARIABLE))
 
 
-def _print_config(call: Invocation, name: str, address: Address | None, *, needs_token: bool, budget: int) -> int:
+def _print_config(call: Invocation, name: str, address: ListenAddress | None, *, needs_token: bool, budget: int) -> int:
     """Print what to add to the configuration of a host."""
     command_line = [*_find_program(), "mcp", *_build_server_flags(call.flags, budget)]
     host = MCP_HOSTS.get(name)

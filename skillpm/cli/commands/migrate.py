@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
+from skillpm.adopt.conversion import MigrationResult, migrate
 from skillpm.cli.change_options import dry_run_option, lock_timeout_option
 from skillpm.cli.options import Invocation, create_invocation, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.context.scope import folder_scope
-from skillpm.operations.migrate.conversion import MigrationResult, migrate
+from skillpm.scope.scope import folder_scope
 
 MAX_LISTED_SKIPS = 60
 

@@ -11,6 +11,7 @@ from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_table
 from skillpm.core.text import sanitize
 from skillpm.operations.inspect.outdated import OutdatedSkill, find_outdated, install_mismatch_messages
+from skillpm.scope.project_files import require_project_in_ci
 
 
 @click.command(
@@ -27,6 +28,7 @@ Examples:
 @fetch_options
 def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  # noqa: FBT001  (a flag)
     """List outdated skills: the locked version, the one `update` would install, the latest one. Changes nothing."""
+    require_project_in_ci(call.scope, call.context.settings)
     outdated = find_outdated(call.scope, call.context, names)
     if call.console.as_json:
         warnings = list(call.context.reporter.warnings)

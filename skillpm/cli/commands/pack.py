@@ -4,8 +4,8 @@ import click
 
 from skillpm.cli.change_options import sign_option
 from skillpm.cli.options import Invocation, output_options
-from skillpm.operations.publish.pack import pack_skill
-from skillpm.operations.publish.signing import load_signing_key
+from skillpm.publishing.pack import pack_skill
+from skillpm.publishing.signing import load_signing_key
 
 
 @click.command(

@@ -10,12 +10,12 @@ from skillpm.cli.change_options import insecure_host_option, network_options
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, output_options, scope_options
 from skillpm.core.text import pluralize, sanitize
-from skillpm.operations.context.acceptance import unchecked_message
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.policy.enforce import enforce_policies
 from skillpm.operations.policy.explain import CheckedSkill, ListedPolicy, check_skills, list_policies
 from skillpm.operations.policy.publish import create_key, sign_policy
-from skillpm.operations.policy.refresh import RefreshedPolicy, refresh_policies
+from skillpm.scope.policy_refresh import RefreshedPolicy, refresh_policies
+from skillpm.vetting.acceptance import unchecked_message
 
 MAX_BLOCKED_LISTED = 20
 

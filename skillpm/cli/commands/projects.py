@@ -9,8 +9,8 @@ from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
-from skillpm.serving.model_text import sanitize_text
 from skillpm.serving.projects import Project, load_projects
+from skillpm.serving.renderers.model_text import sanitize_text
 
 
 @click.command(

@@ -3,9 +3,9 @@
 import click
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options
+from skillpm.cli.serve_options import create_service, mode_option, style_option, viewer_options, warn_of_refusals
 from skillpm.core.text import pluralize
-from skillpm.serving.body_modes import Mode
+from skillpm.serving.renderers.body_modes import Mode
 
 
 @click.command(
@@ -25,7 +25,9 @@ Examples:
 @viewer_options
 def command(call: Invocation, style: str, mode: Mode | None, budget: int | None, task: str) -> None:
     """Print the skill catalog for a system prompt, or nothing if there are no skills."""
-    prompt = create_service(call).prompt(style=style, mode=mode, budget=budget, task=task)
+    service = create_service(call)
+    prompt = service.prompt(style=style, mode=mode, budget=budget, task=task)
+    warn_of_refusals(call, service)
     if call.console.as_json:
         value = {"style": prompt.style, "skills": prompt.skills, "tokens": prompt.tokens, "text": prompt.text}
         cuts = {"leftOut": prompt.left_out, "namedOnly": prompt.named_only, "shortened": prompt.shortened}

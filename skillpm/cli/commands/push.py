@@ -6,9 +6,9 @@ from skillpm.cli.change_options import dry_run_option, insecure_host_option, sig
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.publish.push import Pushed, plan_push, push_skills
-from skillpm.operations.publish.push_releases import PushRequest
-from skillpm.operations.publish.signing import load_signing_key
+from skillpm.publishing.push import Pushed, plan_push, push_skills
+from skillpm.publishing.push_releases import PushRequest
+from skillpm.publishing.signing import load_signing_key
 
 
 @click.command(

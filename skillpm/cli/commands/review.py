@@ -14,13 +14,13 @@ from skillpm.errors import UsageError
 from skillpm.formats.trust.reviews import SAFE_TO_RUN, Review
 from skillpm.installer.actions import version_label
 from skillpm.operations.review.approve import Approval, approve, import_reviews
-from skillpm.operations.review.review_state import (
+from skillpm.skillmd.capability_changes import summarize_findings
+from skillpm.vetting.review_state import (
     ReviewedSkill,
     ReviewSubject,
     find_subject,
     list_reviews,
 )
-from skillpm.skillmd.capability_changes import summarize_findings
 
 
 @click.command(

@@ -12,7 +12,7 @@ from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import redact_credentials, sanitize
 from skillpm.errors import UsageError
-from skillpm.indexes.search.catalogs import BUNDLED_KEY
+from skillpm.indexes.client.catalogs import BUNDLED_KEY
 from skillpm.operations.search import SearchResult, SearchResults, search
 from skillpm.operations.search_catalogs import INSTALLED
 
@@ -106,6 +106,8 @@ def _print_no_results(console: Console, query: str, results: SearchResults, *, i
     if includes_indexes and not results.searched_indexes:
         console.print_message("no index is configured; to add one: skillpm config set indexes.NAME.url URL")
         console.print_message("to list the skills of a repository: skillpm install OWNER/REPO --list")
+    if includes_indexes and results.known:
+        console.print_message(f"well-known repositories have: {', '.join(results.known)} (not searched, not checked)")
 
 
 def _format_age(fetched_at: float) -> str:
@@ -138,6 +140,7 @@ def _to_json(query: str, results: SearchResults, invocation: Invocation) -> dict
         "matched": results.match_kind,
         "meant": {typed: list(words) for typed, words in results.corrections.items()},
         "near": list(results.suggestions),
+        "known": list(results.known),
         "indexes": [
             {
                 "name": index.config.name,

@@ -17,6 +17,7 @@ from skillpm.operations.inspect.show import SkillDetails, show_skill
 from skillpm.registry.metadata_overlay import DEFAULT_CATEGORY
 
 INDENT = 15  # the column of values
+MAX_FILES = 20
 
 
 @click.command(
@@ -139,11 +140,14 @@ def _print_details(invocation: Invocation, details: SkillDetails) -> None:
             for line in _format_field(key, sanitize(value, 1000)):
                 invocation.console.print_line(line)
     invocation.console.print_line(f"  files        {len(details.files)}")
-    for file in details.files:
+    shown = details.files if invocation.console.verbose else details.files[:MAX_FILES]
+    for file in shown:
         mark = "" if file.state in {"ok", "unmanaged"} else f"  [{file.state}]"
         invocation.console.print_line(
             f"    {file.size:>9}  {sanitize(file.path)}{' *' if file.is_executable else ''}{mark}"
         )
+    if more := len(details.files) - len(shown):
+        invocation.console.print_line(f"    and {more} more; -v shows all")
     for finding in details.findings:
         invocation.console.warn(f"SKILL.md:{finding.line}: {finding.message}")
 

@@ -1,4 +1,4 @@
-"""`skillpm sync` (ci)."""
+"""`skillpm sync`; `ci` is `sync --frozen`."""
 
 from functools import partial
 
@@ -10,12 +10,13 @@ from skillpm.cli.change_options import (
     exclude_newer_option,
     lock_policy_options,
     merge_options,
+    strict_option,
 )
-from skillpm.cli.change_output import print_change
 from skillpm.cli.options import Invocation
 from skillpm.cli.prompts import run_confirmed, yes_option
-from skillpm.operations.context.project_files import missing_project_message, require_project_in_ci
+from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.operations.install.sync import sync
+from skillpm.scope.project_files import missing_project_message, require_project_in_ci
 
 
 @click.command(
@@ -34,14 +35,16 @@ Examples:
 @click.option("--inexact", is_flag=True, help="Do not remove skills that are not in the lockfile.")
 @exclude_newer_option
 @yes_option
+@strict_option
 @lock_policy_options
 @merge_options
 @change_options
-def command(call: Invocation) -> None:
-    """Install exactly what the lockfile specifies.
+def command(call: Invocation) -> int:
+    """Install what the lockfile specifies, and lock what is new in skills.json.
 
     Installs missing skills, replaces skills whose version differs, and removes skills that are no longer locked.
-    Skills that are new in skills.json are locked first.
+    `ci` is `sync --frozen`. An edited skill stops it only where the edit would be
+    overwritten; "edits": {"NAME": "keep"} in skills.json, or "merge", decides for good.
     """
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
     require_project_in_ci(scope, call.context.settings)
@@ -54,3 +57,4 @@ def command(call: Invocation) -> None:
         from skillpm.cli.answer_preparation import prepare_sync_answer  # noqa: PLC0415  (a change prepares nothing)
 
         prepare_sync_answer(call, scope)
+    return exit_code_of(call, result.left_out)

@@ -4,10 +4,16 @@ from functools import partial
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options, exclude_newer_option, merge_options
-from skillpm.cli.change_output import describe_failure, print_change, report_failures
+from skillpm.cli.change_options import (
+    build_change_options,
+    change_options,
+    exclude_newer_option,
+    merge_options,
+    strict_option,
+)
 from skillpm.cli.options import Invocation
 from skillpm.cli.prompts import run_confirmed, yes_option
+from skillpm.cli.reports.change_output import describe_failure, exit_code_of, print_change, report_failures
 from skillpm.errors import UsageError
 from skillpm.operations.install.update import update
 
@@ -30,10 +36,15 @@ Examples:
 )
 @exclude_newer_option
 @yes_option
+@strict_option
 @merge_options
 @change_options
 def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int:
-    """Update skills to the newest that skills.json allows: versions in range, branch heads, moved tags."""
+    """Update skills to the newest that skills.json allows: versions in range, branch heads, moved tags.
+
+    An edited skill stops it only if there is something newer for it; "edits": {"NAME": "keep"} in skills.json, or
+    "merge", decides for good.
+    """
     as_markdown = output_format == "markdown"
     if as_markdown and call.console.as_json:
         raise UsageError("--format markdown and --json cannot be used together")
@@ -46,4 +57,4 @@ def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int
         call.console.print_raw(render_changes("Skills", result.updates, [*map(describe_failure, result.failures)]))
     else:
         print_change(call, result)
-    return report_failures(call.console, result.failures)
+    return report_failures(call.console, result.failures) or exit_code_of(call, result.left_out)

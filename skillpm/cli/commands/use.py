@@ -12,10 +12,10 @@ from skillpm.cli.prompts import yes_option
 from skillpm.cli.serve_options import find_ask, loaded_to_json, mode_option, profile_option, style_option
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError
-from skillpm.operations.context.validation_options import ValidationOptions
-from skillpm.operations.install.request import InstallRequest
 from skillpm.operations.serve import Viewer
 from skillpm.operations.use import UsedSkill, UseOptions, use
+from skillpm.specs.request import InstallRequest
+from skillpm.vetting.validation_options import ValidationOptions
 
 FOLDER_VARIABLE = "SKILLPM_SKILL_DIR"
 

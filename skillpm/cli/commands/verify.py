@@ -9,12 +9,13 @@ from skillpm.cli.change_options import fetch_options
 from skillpm.cli.options import Invocation, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import SkillpmError, UsageError
-from skillpm.operations.context.acceptance import unchecked_message
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.used_scopes import read_scopes
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import verify
+from skillpm.scope.project_files import require_project_in_ci
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.used_scopes import read_scopes
+from skillpm.vetting.acceptance import unchecked_message
 
 
 @click.command(
@@ -29,6 +30,7 @@ Examples:
 def command(call: Invocation, all_scopes: bool) -> int:  # noqa: FBT001  (a flag)
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
     if not all_scopes:
+        require_project_in_ci(call.scope, call.context.settings)
         if call.console.as_json:
             document = _to_json(call.scope, call.context)
             call.console.print_json(document)

@@ -7,7 +7,7 @@ from skillpm.cli.change_options import dry_run_option
 from skillpm.cli.options import Invocation, output_options
 from skillpm.core.shell import shell_word
 from skillpm.errors import UsageError
-from skillpm.operations.version import change_version
+from skillpm.operations.version import change_versions
 
 
 @click.command(
@@ -15,28 +15,37 @@ from skillpm.operations.version import change_version
 Examples:
   skillpm version pdf minor            1.2.3 becomes 1.3.0
   skillpm version skills/pdf 2.0.0rc1  a path, and a version
+  skillpm version skills patch         all skills of a folder
   skillpm version                      the version of skillpm"""
 )
-@click.argument("skill", default="", required=False, metavar="NAME-or-PATH", help="The skill.")
-@click.argument("change", default="", required=False, metavar="VERSION", help="major, minor, patch, or a version.")
+@click.argument(
+    "words",
+    nargs=-1,
+    metavar="[SKILL... VERSION]",
+    help="Names, paths or folders of skills, and then major, minor, patch or a version.",
+)
 @dry_run_option
 @output_options
-def command(call: Invocation, skill: str, change: str) -> None:
-    """Raise the version in the SKILL.md of a skill. Nothing else in the file changes."""
-    if not skill:
+def command(call: Invocation, words: tuple[str, ...]) -> None:
+    """Raise the version in the SKILL.md of skills. Nothing else in the files changes."""
+    if not words:
+        if call.console.as_json:
+            call.console.print_json({"version": __version__})
+            return
         call.console.print_line(f"skillpm {__version__}")
         return
-    if not change:
-        raise UsageError("missing the version", hint=f"e.g. skillpm version {shell_word(skill)} minor")
+    *skills, change = words
+    if not skills:
+        raise UsageError("missing the version", hint=f"e.g. skillpm version {shell_word(change)} minor")
     dry_run = call.flags["dry_run"]
-    result = change_version(call.context, skill, change, dry_run=dry_run)
-    is_changed = result.before != result.after
+    results = change_versions(call.context, skills, change, dry_run=dry_run)
     if call.console.as_json:
-        value = {"name": result.name, "path": result.path, "from": result.before, "to": result.after}
-        call.console.print_json(
-            {"changed": is_changed and not dry_run, **value, **({"dryRun": True} if dry_run else {})}
-        )
-    elif not call.console.quiet:
+        values = [{"name": it.name, "path": it.path, "from": it.before, "to": it.after} for it in results]
+        is_changed = any(it.before != it.after for it in results) and not dry_run
+        value = values[0] if len(values) == 1 else {"skills": values}
+        call.console.print_json({"changed": is_changed, **value, **({"dryRun": True} if dry_run else {})})
+    for result in () if call.console.as_json or call.console.quiet else results:
+        is_changed = result.before != result.after
         before = result.before or "no version"
         call.console.print_line(
             f"{result.name} {before} → {result.after}" if is_changed else f"{result.name} is already {result.after}"

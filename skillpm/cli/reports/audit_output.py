@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from skillpm.audit.finding import SEVERITIES, AuditFinding, Severity, is_at_least
-from skillpm.audit.rule import Rule
-from skillpm.audit.rules import FAMILIES, RULE_SET, RULES
-from skillpm.audit.sarif import Located, build_sarif
+from skillpm.audit.model.finding import SEVERITIES, AuditFinding, Severity, is_at_least
+from skillpm.audit.model.rule import Rule
+from skillpm.audit.rule_set import RULE_SET
+from skillpm.audit.rules import FAMILIES, RULES
 from skillpm.cli.console import Console
 from skillpm.cli.reports.review_markdown import code
+from skillpm.cli.reports.sarif import Located, build_sarif
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.audit.audited_skills import AuditedSkill
 

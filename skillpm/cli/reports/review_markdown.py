@@ -7,9 +7,9 @@ a mention or HTML. The length is bounded, since forges cut long comments; what i
 from collections.abc import Iterator, Sequence
 
 from skillpm.cli.reports.review_output import describe_states, escape_line
+from skillpm.compare.skill_change import SkillChange
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import pluralize, sanitize
-from skillpm.operations.inspect.skill_change import SkillChange
 from skillpm.skillmd.capability_changes import MAX_LISTED, ReviewFinding
 
 MAX_LENGTH = 60_000  # GitHub takes 65,536 characters; at most half of it is the list

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillpm.cli.console import Console
+from skillpm.compare.file_diff import FileDiff
+from skillpm.compare.skill_change import SkillChange
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, describe_pin
 from skillpm.installer.actions import version_label
-from skillpm.operations.inspect.file_diff import FileDiff
 from skillpm.operations.inspect.outdated import distinct_labels
-from skillpm.operations.inspect.skill_change import SkillChange
 from skillpm.skillmd.capability_changes import ReviewFinding
 
 LINE_COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -79,11 +78,11 @@ def files_to_json(files: Sequence[FileDiff]) -> list[dict[str, str]]:
 def _state_to_json(skill: LockedSkill | None) -> dict[str, str] | None:
     if skill is None:
         return None
-    commit = skill.pin.commit if isinstance(skill.pin, GitPin) else ""
+    commit = skill.pin.commit_id
     return {
         "label": version_label(skill),
         "version": skill.version,
         "commit": commit,
         "digest": skill.digest or "",
-        "source": describe_pin(skill.pin),
+        "source": skill.pin.describe(),
     }

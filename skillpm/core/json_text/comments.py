@@ -2,7 +2,7 @@
 
 import re
 
-from skillpm.core.decoder import JsonNode, check_host_file, parse_json
+from skillpm.core.json_text.decoder import JsonNode, check_host_file, parse_json
 from skillpm.core.patterns import lazy_pattern
 
 # Both may be unclosed: a search that failed at the end of the text would be repeated from each character.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from skillpm.core.file_tree import SourceEntry
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, SKILL_FILES, find_skill_file
-from skillpm.core.text import sanitize
+from skillpm.core.text import WEB_PAGE_HINT, is_web_page, sanitize
 from skillpm.errors import RefusedError
 from skillpm.fetchers.archives.tar import read_tar
 from skillpm.fetchers.archives.zip import read_zip
@@ -28,11 +28,12 @@ def read_archive(data: bytes, origin: str, limits: Limits) -> list[SourceEntry]:
         return _strip_top_folder(read_tar(data, limits, make_error), make_error)
     if data.startswith(ZIP_MAGICS):
         return _strip_top_folder(read_zip(data, limits, make_error), make_error)
+    expected = "expected a .tar.gz, a .zip or a SKILL.md"
+    if is_web_page(data):
+        raise RefusedError(f"{sanitize(origin)}: {expected}, got a web page (a login?)", hint=WEB_PAGE_HINT)
     if origin.partition("?")[0].endswith(SKILL_FILES):
         return [SourceEntry(path=SKILL_FILE, data=data)]
-    start = data[:200].lstrip().lower()
-    actual = "a web page" if start.startswith((b"<!doctype", b"<html")) else "an unknown format"
-    raise make_error(f"expected a .tar.gz, a .zip or a SKILL.md, got {actual}")
+    raise make_error(f"{expected}, got an unknown format")
 
 
 def _strip_top_folder(entries: list[SourceEntry], make_error: Callable[[str], RefusedError]) -> list[SourceEntry]:

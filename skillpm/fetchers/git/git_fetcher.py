@@ -1,65 +1,59 @@
 """Fetch skills from git: grouped by repository, and several repositories in parallel."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from skillpm.core.digest import Digest, shorten_distinct_digests
-from skillpm.core.names import SkillName
+from skillpm.core.names import SKILL_FILES, SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.errors import (
     EDITED_LOCK_HINT,
-    ConflictError,
     DigestMismatch,
     NotFoundError,
     OfflineError,
     RefusedError,
     SeveralNotFound,
+    SeveralRefused,
     SignatureError,
     SkillpmError,
     concerning,
 )
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, Listing, ListingRequest, variant_of
-from skillpm.fetchers.cooldown import Cooldown
-from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.file_patterns import find_unused_patterns
-from skillpm.fetchers.git.errors import MissingRef
-from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree, is_on_branch
+from skillpm.fetchers.common.base import FetchedSkill, Listing, ListingRequest
+from skillpm.fetchers.common.cooldown import Cooldown
+from skillpm.fetchers.common.copies import CopyRule
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.metadata import read_metadata
+from skillpm.fetchers.git.fetch_strategies import fetch_missing, wanted_folders
+from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree, is_on_branch, read_commit_times
+from skillpm.fetchers.git.outside_links import (
+    follow_links,
+    left_out_warnings,
+    read_outside,
+)
+from skillpm.fetchers.git.program.error_table import AccessDenied
+from skillpm.fetchers.git.program.errors import MissingCommit, MissingRef
+from skillpm.fetchers.git.refs import resolve_commits, resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.repository_pool import RepositoryPool
-from skillpm.fetchers.git.signatures import verify_signature
 from skillpm.fetchers.git.skill_finder import (
-    UNREADABLE_SKILL,
-    SkillLocation,
-    find_all_skills,
-    find_by_name,
+    add_submodule_hint,
+    find_available,
     find_skill,
-    find_skills_at,
-    name_of,
-    read_skills,
 )
-from skillpm.fetchers.git.tagged_releases import ReleaseHandler, read_tagged_releases
-from skillpm.fetchers.git.tags import LogFunctions, list_tag_versions
-from skillpm.fetchers.git.transfer.fetch_strategies import WantedFolder, fetch_missing
-from skillpm.fetchers.git.transfer.refs import resolve_browser_path, resolve_commits, resolve_ref
-from skillpm.fetchers.git.tree_proof import prove_trees, read_tree_id
-from skillpm.fetchers.git.tree_walk import read_entries
-from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.git.tree_proof import find_difference, prove_trees
+from skillpm.fetchers.git.tree_walk import read_entries, read_entry
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import GitPin, summarize_pin
-from skillpm.requirements.source import GitSource
+from skillpm.kinds.git import GitPin, GitSource
+from skillpm.requirements.repository_url import subgroup_hint
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
-
-class _Found(NamedTuple):
-    source: GitSource
-    commit: str
-    ref: str
-    locations: Sequence[SkillLocation]
+if TYPE_CHECKING:
+    from skillpm.fetchers.git.tagged_releases import ReleaseHandler
+    from skillpm.fetchers.git.tags import LogFunctions
 
 
 class GitFetcher:
@@ -79,8 +73,23 @@ class GitFetcher:
         self.proofs = Proofs(settings.cache_dir)
         self.reporter = reporter
         self.cooldown = cooldown
+        self.copies = CopyRule()
+        # What this command has pinned, since a resolution without the refused skills asks for the others again.
+        self._pinned: dict[tuple[SkillName, GitPin], FetchedSkill] = {}
         self._signers: dict[tuple[str, ...], Digest | SignatureError] = {}
         self.repositories = RepositoryPool(settings, reporter, cache, destinations)
+        self._anonymous = RepositoryPool(settings, reporter, cache, destinations, is_anonymous=True)
+
+    def is_repository(self, url: str) -> bool | None:
+        """Return whether a URL is that of a repository, without a login; None if the server requires one."""
+        try:
+            name = SkillName(url)
+            self._anonymous.run_each({name: url}, lambda repository, _: {name: repository.find_branch_tips(["HEAD"])})
+        except AccessDenied:
+            return None
+        except SkillpmError:
+            return False
+        return True
 
     def pin(self, sources: Mapping[SkillName, GitSource]) -> dict[SkillName, FetchedSkill]:
         """Resolve each source to its newest commit, and add the skills to the store."""
@@ -91,10 +100,27 @@ class GitFetcher:
 
         return self.repositories.run_each({name: source.url for name, source in sources.items()}, work)
 
+    def pin_siblings(self, pin: GitPin, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
+        """Return those of these skills that a repository has at the commit of a pin, and add them to the store."""
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, FetchedSkill]:
+            _, root = resolve_commits(repository, [pin.commit])[pin.commit]
+            locations = find_available(repository, root, names, self.copies)
+            return self._store_skills(
+                repository,
+                {name: pin.replace(tree=it.tree, path=it.path, files=(), links=()) for name, it in locations.items()},
+            )
+
+        fetched = self.repositories.run_each(dict.fromkeys(names, pin.url), work)
+        for name, skill in fetched.items():
+            self.proofs.add(name, skill)
+        return fetched
+
     def versions(
         self, sources: Mapping[SkillName, GitSource], *, dated: bool = False
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
         """List the tagged versions of skills, with one request for each repository."""
+        from skillpm.fetchers.git.tags import list_tag_versions  # noqa: PLC0415  (only for ranges)
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, Sequence[AvailableVersion]]:
             with concerning(*names):
@@ -137,6 +163,15 @@ class GitFetcher:
 
         return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
 
+    def read_commit_times(self, pins: Mapping[SkillName, GitPin]) -> dict[SkillName, int | None]:
+        """Return the committer dates, in seconds since 1970; None for a commit that is not cached."""
+
+        def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, int | None]:
+            times = read_commit_times(repository, {pins[name].commit for name in names})
+            return {name: times.get(pins[name].commit) for name in names}
+
+        return self.repositories.run_each({name: pin.url for name, pin in pins.items()}, work)
+
     def find_lost_commits(self, pins: Mapping[SkillName, GitPin]) -> set[SkillName]:
         """Return the skills whose commit the server no longer has, with one request for each repository."""
 
@@ -153,6 +188,8 @@ class GitFetcher:
 
         Raises `SignatureError`, and `OfflineError` if the commit is not cached.
         """
+        from skillpm.fetchers.git.signatures import verify_signature  # noqa: PLC0415  (few users trust signers of commits)
+
         key = pin.url, pin.commit, pin.ref, *allowed_signers
         if key not in self._signers:
             name = SkillName(pin.url)
@@ -169,7 +206,7 @@ class GitFetcher:
         return found
 
     @property
-    def _log(self) -> LogFunctions:
+    def _log(self) -> "LogFunctions":
         return self.reporter.warn, self.reporter.log_verbose
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
@@ -184,11 +221,15 @@ class GitFetcher:
             except OfflineError:
                 missing.extend(f"{name} ({repository.url})" for name in names)
                 return {}
+            except MissingCommit as error:
+                update = " ".join(["skillpm update", *filter(None, [self.settings.scope_flag]), *error.skills])
+                error.hint = f"its branch may have been rewritten; `{update}` locks what it has now"
+                raise
             for name, skill in fetched.items():
                 expected = locked[name].digest
                 if skill.digest != expected:
                     shown, actual = shorten_distinct_digests(expected or "", skill.digest or "")
-                    origin, advice = summarize_pin(pins[name]), EDITED_LOCK_HINT
+                    origin, advice = pins[name].summarize(), EDITED_LOCK_HINT
                     raise DigestMismatch(name, locked=shown, actual=actual, origin=origin, advice=advice)
             for name in names:
                 self.proofs.add(name, locked[name])
@@ -204,10 +245,19 @@ class GitFetcher:
         }
 
         def work(repository: Repository, names: Sequence[SkillName]) -> dict[SkillName, str]:
-            trees = {name: read_tree_id(repository, newest[name], pins[name].path) for name in names}
-            return {name: newest[name] for name in names if trees[name] != pins[name].tree}
+            return {name: newest[name] for name in names if find_difference(repository, pins[name], newest[name]) != ()}
 
         return self.repositories.run_each({name: pins[name].url for name in newest}, work)
+
+    def has_skill(self, pin: GitPin, path: str) -> bool:
+        """Return whether the commit of a pin has a skill in a folder; False if its trees are not cached."""
+        key = SkillName(pin.url)
+
+        def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, bool]:
+            found = (read_entry(repository, pin.commit, f"{path}/{file}") for file in SKILL_FILES)
+            return {key: any(entry is not None and entry[0] for entry in found)}
+
+        return self.repositories.run_each({key: pin.url}, work)[key]
 
     def find_commit_with_tree(self, source: GitSource, ref: str, tree: str) -> str:
         """Return the newest commit on a ref in which the source's folder has this tree id, or an empty string."""
@@ -219,23 +269,34 @@ class GitFetcher:
         return self.repositories.run_each({key: source.url}, work)[key]
 
     def list_available_skills(self, requests: Sequence[ListingRequest]) -> dict[ListingRequest, Listing | SkillpmError]:
-        """List the skills that sources of one repository match, with the requests that one source takes.
+        """List the skills that sources match, those of one repository with the requests that one source takes.
 
-        What is wrong with one source is returned in its place. Raises `FetchError` if the repository cannot be read.
+        Repositories are read in parallel. What is wrong with one source, or one repository, is returned in its place.
         """
-        key = SkillName(requests[0][0].url)
+        from skillpm.fetchers.git.listing import SkillLister  # noqa: PLC0415  (not for what is locked)
 
-        def work(
-            repository: Repository, _: Sequence[SkillName]
-        ) -> dict[SkillName, dict[ListingRequest, Listing | SkillpmError]]:
-            return {key: self._list_repository(repository, requests)}
-
-        return self.repositories.run_each({key: key}, work)[key]
+        groups: dict[str, list[ListingRequest]] = {}
+        for request in requests:
+            groups.setdefault(request[0].url, []).append(request)
+        lister = SkillLister(self.settings.limits, self.reporter, self.cooldown, self.copies, self._log)
+        found = self.repositories.run_independently(
+            groups, lambda repository: lister.list_skills(repository, groups[repository.url])
+        )
+        listings: dict[ListingRequest, Listing | SkillpmError] = {}
+        for url, result in found.items():
+            if isinstance(result, SkillpmError):
+                hints = [hint for source, page in groups[url] if not page and (hint := subgroup_hint(source))]
+                result.hint = "; ".join(dict.fromkeys([result.hint, *hints]))
+                listings |= dict.fromkeys(groups[url], result)
+            else:
+                listings |= result
+        return listings
 
     def read_tagged_releases(
-        self, source: GitSource, handle_release: ReleaseHandler, *, with_history: bool = False
+        self, source: GitSource, handle_release: "ReleaseHandler", *, with_history: bool = False
     ) -> None:
         """Pass every tagged release of a source's skills to `handle_release`; all again if the cache was damaged."""
+        from skillpm.fetchers.git.tagged_releases import read_tagged_releases  # noqa: PLC0415  (only to publish)
 
         def work(repository: Repository, _: Sequence[SkillName]) -> dict[SkillName, None]:
             read_tagged_releases(
@@ -244,65 +305,6 @@ class GitFetcher:
             return {}
 
         self.repositories.run_each({SkillName(source.url): source.url}, work)
-
-    def _list_repository(
-        self, repository: Repository, requests: Sequence[ListingRequest]
-    ) -> dict[ListingRequest, Listing | SkillpmError]:
-        found: dict[ListingRequest, _Found] = {}
-        errors: dict[ListingRequest, SkillpmError] = {}
-        all_skills = cache(partial(find_all_skills, repository))
-        for request in requests:
-            try:
-                found[request] = self._find(repository, *request, all_skills)
-            except (NotFoundError, RefusedError, ConflictError) as error:
-                errors[request] = error
-        # A single skill is about to be installed: fetch all of its files in the request that SKILL.md needs anyway.
-        wanted = [
-            WantedFolder(
-                name=name_of(locations[0], UNREADABLE_SKILL, repository.url),
-                tree=locations[0].tree,
-                commit=commit,
-                ref=ref,
-                files=source.files,
-            )
-            for source, commit, ref, locations in found.values()
-            if len(locations) == 1 and (source.path or source.skill)
-        ]
-        fetch_missing(repository, wanted, self.settings.limits)
-        listings: dict[ListingRequest, Listing] = {}
-        for request, (source, _, _, locations) in found.items():
-            skills = read_skills(repository, locations)
-            listings[request] = (
-                source,
-                [
-                    AvailableSkill(
-                        name=name_of(location, skills[location.path], repository.url),
-                        description=skills[location.path].description,
-                        source=source.replace(path=location.path, skill=""),
-                    )
-                    for location in locations
-                ],
-            )
-        return {**listings, **errors}
-
-    def _find(
-        self,
-        repository: Repository,
-        source: GitSource,
-        browser_path: str,
-        find_all: Callable[[str], Sequence[SkillLocation]],
-    ) -> "_Found":
-        """Find the skills that a source matches; `find_all` finds all below a tree."""
-        source = resolve_browser_path(repository, source, browser_path) if browser_path else source
-        ref, source = resolve_ref(repository, source, source.skill, self._log)
-        commit, root = exclude_newer_commits(repository, resolve_commits(repository, [ref]), self.cooldown)[ref]
-        if source.path:
-            locations = find_skills_at(repository, root, source)
-        else:
-            locations = find_all(root)
-            if source.skill:
-                locations = [find_by_name(repository, locations, source.skill, is_explicit=True)]
-        return _Found(source, commit, ref, locations)
 
     def _pin_repository(
         self, repository: Repository, requested: Mapping[SkillName, GitSource]
@@ -317,8 +319,9 @@ class GitFetcher:
             commit, root = commits[ref]
             try:
                 with concerning(name):
-                    location = find_skill(repository, root, sources[name], name)
+                    location = find_skill(repository, root, sources[name], name, self.copies)
             except NotFoundError as error:
+                add_submodule_hint(repository, root, sources[name], name, error)
                 errors.append(error)
                 continue
             recorded_ref = "" if sources[name].kind == "rev" else ref
@@ -353,7 +356,7 @@ class GitFetcher:
         """Fetch what the store lacks, and prove what was not proved here before. Raises `OfflineError`."""
         digests = {name: locked[name].digest or Digest("") for name in pins}
         unproved = {name: pin for name, pin in pins.items() if not self.proofs.has(name, locked[name])}
-        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], variant_of(pin))}
+        wanted = {name: pin for name, pin in pins.items() if not self.store.has(digests[name], pin.store_variant())}
         with prove_trees(repository, unproved, self.reporter):
             return self._store_skills(repository, wanted, is_locked=True)
 
@@ -364,28 +367,44 @@ class GitFetcher:
         *,
         is_locked: bool = False,
     ) -> dict[SkillName, FetchedSkill]:
-        """Fetch the pinned folders, check each of them, and add it to the store."""
+        """Fetch the pinned folders, check them, and add them to the store."""
         limits = self.settings.limits
-        folders = [
-            WantedFolder(
-                name=name,
-                tree=pin.tree,
-                commit=pin.commit,
-                ref=pin.ref,
-                files=pin.files,
-                pin=pin if is_locked else None,
-            )
-            for name, pin in pins.items()
-        ]
-        state = fetch_missing(repository, folders, limits)
+        # Locked skills are those that the store lacks, perhaps because it was emptied after this command pinned them.
+        pinned = {} if is_locked else self._pinned
+        skills = {name: pinned[name, pin] for name, pin in pins.items() if (name, pin) in pinned}
+        requested = pins = {name: pin for name, pin in pins.items() if name not in skills}
+        state = fetch_missing(repository, wanted_folders(pins, is_locked=is_locked), limits)
+        refused: list[RefusedError] = []
+        if not is_locked:
+            followed: dict[SkillName, GitPin] = {}
+            for name, pin in pins.items():
+                try:
+                    followed |= follow_links(repository, {name: pin}, state.entries)
+                except RefusedError as error:
+                    refused.append(error)
+            if followed != pins:
+                pins, state = followed, fetch_missing(repository, wanted_folders(followed), limits)
         repository.content_arrived.set()  # perhaps nothing was missing
-        skills: dict[SkillName, FetchedSkill] = {}
         for name, pin in pins.items():  # one in memory at a time
-            entries = read_entries(repository, state.entries[pin.tree, pin.files], name, self.reporter.warn)
-            for pattern in () if is_locked else find_unused_patterns(state.entries[pin.tree, pin.files], pin.files):
-                self.reporter.warn(f"{name}: `{sanitize(pattern, 80)}` in `files` matches no file")
-            with concerning(name):
-                tree = check_tree(entries, name=name, limits=limits)
-                skills[name] = read_metadata(tree, pin, name)
-            self.store.add(tree, variant_of(pin))
+            listed = state.entries[pin.tree, pin.files]
+            if pin.files and not is_locked:
+                from skillpm.fetchers.common.file_patterns import find_unused_patterns  # noqa: PLC0415  (few have some)
+
+                for pattern in find_unused_patterns(listed, pin.files):
+                    self.reporter.warn(f"{name}: `{sanitize(pattern, 80)}` in `files` matches no file")
+            try:
+                with concerning(name):
+                    entries = [*read_entries(repository, listed, name, self.reporter.warn)]
+                    outside = read_outside(repository, pin, entries, state.targets, name, self.reporter.warn)
+                    tree = check_tree(entries, name=name, limits=limits, outside=outside)
+                    skill = read_metadata(tree, pin, name)
+            except RefusedError as error:
+                refused.append(error)
+                continue
+            left_out = left_out_warnings(repository, pin, listed, name)
+            skills[name] = skill.replace(warnings=(*skill.warnings, *left_out))
+            self.store.add(tree, pin.store_variant())
+            pinned[name, requested[name]] = skills[name]
+        if refused:
+            raise refused[0] if len(refused) == 1 else SeveralRefused(refused)
         return skills

@@ -1,6 +1,6 @@
 """Search the history of a repository: for the commit with a known tree, commit dates, and when folders changed.
 
-With `exclude-newer`, a branch stands at the newest commit that is old enough (docs/adr/0041-cooldown-on-branches.md).
+With `exclude-newer`, a branch stands at the newest commit that is old enough (ADR 36).
 """
 
 import os
@@ -15,10 +15,10 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import OfflineError, RefusedError
-from skillpm.fetchers.cooldown import Cooldown
-from skillpm.fetchers.git.errors import GitFailed, GitStopped, translate_error
+from skillpm.fetchers.common.cooldown import Cooldown
+from skillpm.fetchers.git.program.errors import GitFailed, GitStopped, translate_error
+from skillpm.fetchers.git.program.repository_cache import create_repository
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
-from skillpm.fetchers.git.repository_cache import create_repository
 from skillpm.files import remove_tree, translate_os_errors
 
 # What git prints about a server that ignores a filter and sends everything.
@@ -59,8 +59,7 @@ HEADER = lazy_pattern(rb"\x01(-?[0-9]{1,19}) ([0-9a-f]{40,64})")
 class FolderChange(Value):
     """The last commit that changed a folder, and the version that follows from it.
 
-    The version is the day (UTC) of that commit, `2026.11.25`; the second change of a day is `2026.11.25.1`
-    (docs/adr/0049-versions-from-commits.md).
+    The version is the day (UTC) of that commit, `2026.11.25`; the second change of a day is `2026.11.25.1` (ADR 43).
     """
 
     commit: str

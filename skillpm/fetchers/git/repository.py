@@ -7,11 +7,11 @@ from typing import TypeGuard
 
 from skillpm.core.git_syntax import is_commit, is_ref
 from skillpm.errors import OfflineError
-from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, find_missing_object, missing_ref_error, translate_error
-from skillpm.fetchers.git.objects import GitObject, ObjectReader
-from skillpm.fetchers.git.process import build_base_environment
-from skillpm.fetchers.git.repository_cache import add_shallow_commits, write_ref
+from skillpm.fetchers.git.program.error_table import ErrorKind
+from skillpm.fetchers.git.program.errors import GitFailed, find_missing_object, missing_ref_error, translate_error
+from skillpm.fetchers.git.program.objects import GitObject, ObjectReader
+from skillpm.fetchers.git.program.process import build_base_environment
+from skillpm.fetchers.git.program.repository_cache import add_shallow_commits, write_ref
 from skillpm.fetchers.git.transfer.connection import FetchRequest, RemoteRef
 from skillpm.fetchers.git.transfer.remote import PARTIAL_CLONE_OPTIONS, GitContext, Remote
 
@@ -113,6 +113,24 @@ class Repository:
             self.fetch([*([f"--depth={depth}"] if depth else []), *options], ids=request.ids, stop_on=stop_on)
         elif shallow:
             add_shallow_commits(self.path, shallow)
+
+    def fetch_apart(self, ids: Iterable[str], *, depth: int, object_filter: str) -> "Repository | None":
+        """Return a client that has only what it fetches of commits and trees, in memory; None if git has to read it.
+
+        Raises as `fetch` does.
+        """
+        apart = self.open_at(self.path)
+        return apart if apart.receive(FetchRequest(tuple(ids), depth, object_filter)) else None
+
+    def receive(self, request: FetchRequest) -> bool:
+        """Let the reader read what this request fetches, and nothing else; return False if git has to read it."""
+        objects = self._remote.fetch_apart(request)
+        if objects is None:
+            return False
+        from skillpm.fetchers.git.program.small_pack import SmallPackReader  # noqa: PLC0415  (only to restore)
+
+        self._reader = SmallPackReader(objects)
+        return True
 
     def fetch_blobs(self, ids: Iterable[str]) -> None:
         """Fetch file contents by id. Raises as `fetch` does."""
@@ -222,10 +240,17 @@ class Repository:
         return {name.removeprefix("refs/tags/").removesuffix("^{}"): oid for oid, name in pairs}
 
     def _list_refs(self, prefixes: Sequence[str]) -> Mapping[str, RemoteRef] | None:
+        """Return the refs whose names begin with one of these prefixes; names are requested once per command."""
+        known = self.context.refs.setdefault(self.url, {})
+        if all(prefix in known for prefix in prefixes):
+            return {name: ref for name in prefixes if (ref := known[name]) is not None}
         try:
-            return self._remote.list_refs(prefixes)
+            listed = self._remote.list_refs(prefixes)
         except GitFailed as failed:
             raise translate_error(failed, self.url) from failed
+        if listed is not None:
+            known.update({name: listed.get(name) for name in prefixes if not name.endswith("/")})
+        return listed
 
     def resolve_commits(self, refs: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Fetch refs (full names, `HEAD` or commit ids) without file contents; return ref -> (commit, its tree).

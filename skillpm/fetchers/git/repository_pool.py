@@ -1,42 +1,52 @@
 """Run work in several repositories in parallel, with each cache locked, and recreated if it is damaged."""
 
 import os
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TypeVar
 
+from skillpm.cachedir import translate_cache_errors
 from skillpm.core.names import SkillName
 from skillpm.errors import FetchError, FileError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.git.error_table import CACHE_DISK_FULL, FREE_SPACE_HINT
-from skillpm.fetchers.git.errors import GitFailed, translate_error
-from skillpm.fetchers.git.gitconfig import read_git_config
-from skillpm.fetchers.git.objects import CacheDamaged
-from skillpm.fetchers.git.process import GitProcesses
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.git.program.cache_check import is_sound
+from skillpm.fetchers.git.program.error_table import CACHE_DISK_FULL, FREE_SPACE_HINT
+from skillpm.fetchers.git.program.errors import GitFailed, quote_stderr, translate_error
+from skillpm.fetchers.git.program.gitconfig import read_git_config
+from skillpm.fetchers.git.program.objects import CacheDamaged
+from skillpm.fetchers.git.program.process import GitProcesses
+from skillpm.fetchers.git.program.repository_cache import GitCache, create_repository, remove_leftovers
 from skillpm.fetchers.git.repository import Repository
-from skillpm.fetchers.git.repository_cache import GitCache, create_repository, is_sound, remove_leftovers
 from skillpm.fetchers.git.transfer.remote import GitContext, fetch_task
-from skillpm.files import remove_tree, translate_os_errors
+from skillpm.files import remove_tree
 from skillpm.settings import Settings
 
 Result = TypeVar("Result")
 Work = Callable[[Repository, Sequence[SkillName]], dict[SkillName, Result]]
 MAX_PARALLEL = 8
 MIN_FREE_BYTES = 1 << 16
+ONLY_HINT = "if no other repository fails, its server sends damaged objects"
 
 
 class RepositoryPool:
-    """The git processes, the caches and the shared context of a command."""
+    """The git processes, the caches and the shared context of a command. `is_anonymous`: send no login."""
 
-    def __init__(self, settings: Settings, reporter: Reporter, cache: str, destinations: Destinations) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reporter: Reporter,
+        cache: str,
+        destinations: Destinations,
+        *,
+        is_anonymous: bool = False,
+    ) -> None:
         self.settings = settings
         self.reporter = reporter
         self.destinations = destinations
         self.processes = GitProcesses(reporter.log_verbose, reporter.log_debug)
         self.cache = GitCache(cache)
+        self._is_anonymous = is_anonymous
         self._context: GitContext | None = None
 
     def run_each(self, urls: Mapping[SkillName, str], work: Work[Result]) -> dict[SkillName, Result]:
@@ -49,6 +59,8 @@ class RepositoryPool:
         self._get_context()
         if len(groups) == 1:
             return self._run(*next(iter(groups.items())), work)
+        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait  # noqa: PLC0415  (for several)
+
         with ThreadPoolExecutor(MAX_PARALLEL) as pool:
             jobs = [pool.submit(self._run, url, names, work) for url, names in sorted(groups.items())]
             try:
@@ -61,10 +73,39 @@ class RepositoryPool:
                 pool.shutdown(cancel_futures=True)
                 if isinstance(error, Exception):
                     # All processes have ended. The caller may go on, one repository after the other
-                    # (`operations/foreign_import/pins.py`).
+                    # (`adopt/pins.py`).
                     self.processes.stop_event.clear()
                 raise
         return results
+
+    def run_independently(
+        self, urls: Collection[str], work: Callable[[Repository], Result]
+    ) -> dict[str, Result | SkillpmError]:
+        """Run the work for each repository, several in parallel; an error is the result of its repository."""
+
+        def run(url: str) -> Result | SkillpmError:
+            key = SkillName(url)
+            try:
+                return self._run(url, [key], lambda repository, _: {key: work(repository)})[key]
+            except SkillpmError as error:
+                return error
+
+        try:
+            self._get_context()
+        except SkillpmError as error:
+            return dict.fromkeys(urls, error)
+        if len(urls) == 1:
+            return {url: run(url) for url in urls}
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (for several)
+
+        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
+            jobs = {url: pool.submit(run, url) for url in urls}
+            try:
+                return {url: job.result() for url, job in jobs.items()}
+            except BaseException:
+                self.processes.stop_event.set()
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def _run(self, url: str, names: Sequence[SkillName], work: Work[Result]) -> dict[SkillName, Result]:
         task = fetch_task(url)
@@ -90,9 +131,9 @@ class RepositoryPool:
             except CacheDamaged as damaged:
                 # Recreating a cache that was just created would fail the same way, unless it was deleted meanwhile.
                 if is_last or (is_new and os.path.isdir(path)):
-                    raise _add_location(translate_error(GitFailed(str(damaged)), url), path) from damaged
+                    raise _damaged_again_error(damaged, url, path) from damaged
                 self._report_damage(url, damaged)
-                with translate_os_errors("remove a git cache", path):
+                with translate_cache_errors("remove a git cache", path):
                     remove_tree(path)
             except FileError as error:
                 _add_location(error, path)
@@ -126,22 +167,35 @@ class RepositoryPool:
         if self._context is None:
             self.cache.prepare()
             config = read_git_config(self.settings, self.processes, self.cache.empty_folder)
+            if self._is_anonymous:
+                config = config.without_logins(self.settings.home)
             self._context = GitContext(
                 settings=self.settings,
                 processes=self.processes,
                 config=config,
                 folder=self.cache.empty_folder,
                 destinations=self.destinations,
-                on_progress=self.reporter.update_task,
+                reporter=self.reporter,
             )
         return self._context
+
+
+def _damaged_again_error(damaged: CacheDamaged, url: str, path: str) -> SkillpmError:
+    """Return the error for a cache that is damaged although it was just created."""
+    error = translate_error(GitFailed(str(damaged)), url)
+    if not isinstance(error, FileError):
+        message = f"the cache of {url} is damaged again after it was fetched again{quote_stderr(str(damaged))}"
+        error = FileError(message, hint=f"check the disk, and the cache with `skillpm doctor --fix`; {ONLY_HINT}")
+    return _add_location(error, path)
 
 
 def _add_location(error: SkillpmError, path: str) -> SkillpmError:
     """Add what git often omits from a disk error: the file, and that the disk is full."""
     if isinstance(error, FileError):
+        from shutil import disk_usage  # noqa: PLC0415  (imports bz2 and lzma, and few disks are full)
+
         error.where = error.where or path
         with suppress(OSError):
-            if shutil.disk_usage(os.path.dirname(path)).free < MIN_FREE_BYTES:
+            if disk_usage(os.path.dirname(path)).free < MIN_FREE_BYTES:
                 error.message, error.hint = CACHE_DISK_FULL, FREE_SPACE_HINT
     return error

@@ -14,10 +14,10 @@ from skillpm.core.digest import Digest
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import OfflineError, SignatureError
-from skillpm.fetchers.git.errors import GitFailed, translate_error
-from skillpm.fetchers.git.objects import GitObject
+from skillpm.fetchers.git.program.errors import GitFailed, translate_error
+from skillpm.fetchers.git.program.objects import GitObject
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref
-from skillpm.formats.pin import GitPin
+from skillpm.kinds.git import GitPin
 
 # Of OpenSSH, "PROTOCOL.sshsig". In a commit, each line after the first begins with a space.
 ARMOR = lazy_pattern(rb"-----BEGIN SSH SIGNATURE-----\s(.{1,20000}?)-----END SSH SIGNATURE-----", re.DOTALL)

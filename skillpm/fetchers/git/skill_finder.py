@@ -1,27 +1,28 @@
 """Find the skills in a commit: by path, by folder name, by the name they declare, or all of them."""
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from skillpm.core.git_syntax import abbreviate_url
-from skillpm.core.names import SKILL_FILES
-from skillpm.core.shell import shell_word
+from skillpm.core.names import SKILL_FILES, SkillName, choose_install_name
 from skillpm.core.suggestions import closest_matches, list_some, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, MissingSkill, NotFoundError, RefusedError
-from skillpm.fetchers.git.errors import GitFailed, translate_error
-from skillpm.fetchers.git.objects import KIND_MASK, LINK, TREE, CacheDamaged, GitObject
+from skillpm.errors import MissingSkill, NotFoundError, RefusedError
+from skillpm.fetchers.common.copies import CopyRule
+from skillpm.fetchers.git.program.errors import GitFailed, translate_error
+from skillpm.fetchers.git.program.objects import KIND_MASK, LINK, TREE, CacheDamaged, GitObject
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.tree_walk import TreeTooLarge, find_entry, find_folder_id, walk_tree
-from skillpm.requirements.source import GitSource
+from skillpm.kinds.git import GitSource
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
-from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.skillmd.skill import read_skill
 
 BATCH_SIZE = 50
+MAX_LINKS = 1_000  # of a skill
 MAX_DESCRIPTION_LENGTH = 1024  # Agent Skills specification, "description"
-UNREADABLE_SKILL = Skill(declared="", description="", body="")
 
 
 class SkillLocation(Value):
@@ -30,9 +31,27 @@ class SkillLocation(Value):
     path: str
     tree: str
     skill_file_id: str
+    # The ids of links in it, which may lead out of it.
+    link_ids: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """What identifies the content: the same tree is another one elsewhere if its links lead out of it."""
+        return f"{self.tree} {self.path}" if self.link_ids else self.tree
 
 
-def find_skill(repository: Repository, root: str, source: GitSource, name: str) -> SkillLocation:
+class LocatedSkill(Value):
+    """What is read of a SKILL.md to choose a skill; `problem` is why it cannot be loaded."""
+
+    declared: str = ""
+    description: str = ""
+    problem: str = ""
+
+
+UNREAD_SKILL = LocatedSkill()
+
+
+def find_skill(repository: Repository, root: str, source: GitSource, name: str, copies: CopyRule) -> SkillLocation:
     """Find the folder of a source; `name` is the name to search for if the source has neither path nor skill."""
     if source.path:
         tree, location = _look_up_folder(repository, root, source)
@@ -41,9 +60,11 @@ def find_skill(repository: Repository, root: str, source: GitSource, name: str) 
         if source.skill:
             _check_name(repository, location, source.skill)
         return location
-    return find_by_name(
+    found = find_by_name(
         repository, find_all_skills(repository, root), source.skill or name, is_explicit=bool(source.skill)
     )
+    path = copies.choose(repository.url, name, [location.path for location in found])
+    return next(location for location in found if location.path == path)
 
 
 def find_skills_at(repository: Repository, root: str, source: GitSource) -> Sequence[SkillLocation]:
@@ -63,33 +84,40 @@ def find_skills_at(repository: Repository, root: str, source: GitSource) -> Sequ
     if not below:
         raise _folder_not_found_error(repository, root, source, folder_exists=tree is not None)
     inside = [location.replace(path=posixpath.join(source.path, location.path)) for location in below]
-    return [find_by_name(repository, inside, source.skill, is_explicit=True)] if source.skill else inside
+    return find_by_name(repository, inside, source.skill, is_explicit=True) if source.skill else inside
 
 
 def find_by_name(
     repository: Repository, locations: Sequence[SkillLocation], name: str, *, is_explicit: bool
-) -> SkillLocation:
-    """Find a skill by the name of its folder, or by the name that it declares.
+) -> Sequence[SkillLocation]:
+    """Find the skills whose folder has a name, or that declare it: several if the repository has copies.
 
     `is_explicit`: the user named the skill. If not, the only skill of a repository matches any name.
     """
     exact = [location for location in locations if posixpath.basename(location.path) == name]
+    if len(exact) == 1:
+        return exact
+    # Only now: folder names are known from the tree, but declared names need every SKILL.md.
+    skills = read_skills(repository, exact or locations)
+    url = repository.url
+    named = [it for it in exact if choose_install_name(name_of(it, skills[it.path], url), name) == name]
+    exact = named or exact or [location for location in locations if skills[location.path].declared == name]
+    if not exact and len(locations) == 1 and not is_explicit:
+        exact = list(locations)
     if not exact:
-        # Only now: folder names are known from the tree, but declared names need every SKILL.md.
-        skills = read_skills(repository, locations)
-        exact = [location for location in locations if skills[location.path].declared == name]
-        if not exact and len(locations) == 1 and not is_explicit:
-            exact = list(locations)
-        if not exact:
-            raise _skill_not_found_error(repository, name, skills, locations)
-    # Copies with the same content (a plugin that bundles a skill) are one skill: the shortest path wins.
-    if len({location.tree for location in exact}) > 1:
-        paths = ", ".join(sanitize(location.path) for location in exact[:8])
-        raise ConflictError(
-            f"{repository.url} has several skills named `{name}`: {paths}",
-            hint=f"choose one with --path, e.g. --path {shell_word(exact[0].path)}",
-        )
-    return min(exact, key=lambda location: (location.path.count("/"), location.path))
+        raise _skill_not_found_error(repository, name, skills, locations)
+    return exact
+
+
+def find_available(
+    repository: Repository, root: str, names: Sequence[SkillName], copies: CopyRule
+) -> dict[SkillName, SkillLocation]:
+    """Return those of these skills that a commit has, as `@NAME` finds them."""
+    found: dict[SkillName, SkillLocation] = {}
+    for name in names:
+        with suppress(MissingSkill):
+            found[name] = find_skill(repository, root, GitSource(url=repository.url, skill=name), name, copies)
+    return found
 
 
 def find_all_skills(repository: Repository, root: str) -> tuple[SkillLocation, ...]:
@@ -113,18 +141,71 @@ def find_all_skills(repository: Repository, root: str) -> tuple[SkillLocation, .
         if posixpath.basename(entry.path) == name
     }
     if not skill_files:
-        raise NotFoundError(f"{repository.url} has no skills: it contains no SKILL.md")
+        hint = _describe_submodules(repository, root, [entry.path for entry in listing.entries if entry.is_submodule])
+        raise NotFoundError(f"{repository.url} has no skills: it contains no SKILL.md", hint=hint)
+    links: dict[str, list[str]] = {}
+    for entry in listing.entries:
+        if entry.mode == LINK:
+            for above in _folders_above(entry.path):
+                links.setdefault(above, []).append(entry.id)
     return tuple(
-        SkillLocation(path=folder, tree=listing.folders[folder], skill_file_id=skill_files[folder])
+        SkillLocation(
+            path=folder,
+            tree=listing.folders[folder],
+            skill_file_id=skill_files[folder],
+            link_ids=tuple(links.get(folder, ())),
+        )
         for folder in sorted(skill_files)
         if not _is_inside(folder, skill_files)
     )
 
 
-def read_skills(repository: Repository, locations: Sequence[SkillLocation]) -> Mapping[str, Skill]:
-    """Read the SKILL.md of each location, fetched in one request; one that cannot be loaded reads as empty."""
+def find_submodule_hint(repository: Repository, root: str, locations: Sequence[SkillLocation]) -> str:
+    """Return where the submodules of a repository that may contain skills come from; empty if it has none."""
+    try:
+        paths = [entry.path for entry in walk_tree(repository.reader, root).entries if entry.is_submodule]
+    except TreeTooLarge:
+        return ""
+    if not paths:
+        return ""
+    from skillpm.fetchers.git.submodules import find_likely_submodules  # noqa: PLC0415  (few repositories have some)
+
+    return _describe_submodules(repository, root, find_likely_submodules(paths, [each.path for each in locations]))
+
+
+def _describe_submodules(repository: Repository, root: str, paths: Sequence[str]) -> str:
+    """Return where submodules come from; empty for none."""
+    if not paths:
+        return ""
+    from skillpm.fetchers.git.submodules import describe_submodules  # noqa: PLC0415  (as above)
+
+    return describe_submodules(repository, root, paths)
+
+
+def add_submodule_hint(repository: Repository, root: str, source: GitSource, name: str, error: NotFoundError) -> None:
+    """Replace the hint of an error about a skill that is a submodule, or in one."""
+    try:
+        modules = [entry.path for entry in walk_tree(repository.reader, root).entries if entry.is_submodule]
+    except TreeTooLarge:
+        return
+    wanted = source.skill or name
+    paths = [
+        path
+        for path in modules
+        if f"{source.path}/".startswith(f"{path}/") or (not source.path and posixpath.basename(path) == wanted)
+    ]
+    if paths:
+        error.hint = _describe_submodules(repository, root, paths)
+
+
+def read_skills(repository: Repository, locations: Sequence[SkillLocation]) -> Mapping[str, LocatedSkill]:
+    """Read the SKILL.md of each location; a link, and what is not cached, is not read.
+
+    They are fetched in one request, with the links of the skills.
+    """
     file_ids = [location.skill_file_id for location in locations if location.skill_file_id]
-    sizes = repository.reader.read_sizes(file_ids)
+    link_ids = [oid for location in locations for oid in location.link_ids[:MAX_LINKS]]
+    sizes = repository.reader.read_sizes([*file_ids, *link_ids])
     missing = [oid for oid, size in sizes.items() if size is None]
     if missing and not repository.context.settings.offline:
         try:
@@ -132,16 +213,17 @@ def read_skills(repository: Repository, locations: Sequence[SkillLocation]) -> M
         except GitFailed as failed:
             raise translate_error(failed, repository.url) from failed
         sizes |= repository.reader.read_sizes(missing)
-    small = [oid for oid, size in sizes.items() if size is not None and size <= MAX_FILE_SIZE]
-    skills = {"": UNREADABLE_SKILL}
+    small = [oid for oid in dict.fromkeys(file_ids) if (sizes[oid] or MAX_FILE_SIZE + 1) <= MAX_FILE_SIZE]
+    too_large = LocatedSkill(problem=f"it is over {MAX_FILE_SIZE} bytes")
+    skills = {oid: too_large for oid, size in sizes.items() if size is not None and size > MAX_FILE_SIZE}
     # In batches, to bound memory: a hostile repository may have a hundred thousand.
     for start in range(0, len(small), BATCH_SIZE):
         blobs = repository.reader.read(small[start : start + BATCH_SIZE])
         skills |= {oid: _read_summary(blob) for oid, blob in blobs.items()}
-    return {location.path: skills.get(location.skill_file_id, UNREADABLE_SKILL) for location in locations}
+    return {location.path: skills.get(location.skill_file_id, UNREAD_SKILL) for location in locations}
 
 
-def name_of(location: SkillLocation, skill: Skill, url: str) -> str:
+def name_of(location: SkillLocation, skill: LocatedSkill, url: str) -> str:
     """Return the name to install a skill under: the one it declares, or that of its folder, or of the repository."""
     folder = posixpath.basename(url).removesuffix(".git") if location.path == "." else posixpath.basename(location.path)
     return skill.declared or folder
@@ -174,13 +256,21 @@ def _check_name(repository: Repository, location: SkillLocation, name: str) -> N
         )
 
 
-def _read_summary(blob: GitObject | None) -> Skill:
+def _read_summary(blob: GitObject | None) -> LocatedSkill:
     """Read what is needed to choose a skill, and drop the rest: there may be many, and each may be large."""
     try:
-        skill = read_skill(blob.data) if blob is not None else UNREADABLE_SKILL
-    except NotLoadable:
-        return UNREADABLE_SKILL
-    return Skill(declared=skill.declared, description=skill.description[:MAX_DESCRIPTION_LENGTH], body="")
+        skill = read_skill(blob.data) if blob is not None else None
+    except NotLoadable as error:
+        return LocatedSkill(problem=error.finding.message)
+    if skill is None:
+        return UNREAD_SKILL
+    return LocatedSkill(declared=skill.declared, description=skill.description[:MAX_DESCRIPTION_LENGTH])
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    yield "."
+    while path := posixpath.dirname(path):
+        yield path
 
 
 def _is_inside(folder: str, folders: Mapping[str, str]) -> bool:
@@ -217,7 +307,7 @@ def _format_spec(source: GitSource, name: str) -> str:
 
 
 def _skill_not_found_error(
-    repository: Repository, name: str, skills: Mapping[str, Skill], locations: Sequence[SkillLocation]
+    repository: Repository, name: str, skills: Mapping[str, LocatedSkill], locations: Sequence[SkillLocation]
 ) -> NotFoundError:
     names = [name_of(location, skills[location.path], repository.url) for location in locations]
     trees = {location.path: location.tree for location in locations}

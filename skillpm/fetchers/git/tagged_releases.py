@@ -17,17 +17,16 @@ from skillpm.core.values import Value
 from skillpm.core.versions import is_version
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import FetchedSkill
+from skillpm.fetchers.common.base import FetchedSkill
+from skillpm.fetchers.common.metadata import read_metadata
+from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing, read_cache_state
 from skillpm.fetchers.git.history import FolderChange, read_commit_times, read_folder_changes
+from skillpm.fetchers.git.refs import resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.skill_finder import SkillLocation, find_all_skills
 from skillpm.fetchers.git.tags import deduplicate_versions
-from skillpm.fetchers.git.transfer.fetch_strategies import WantedFolder, fetch_missing, read_cache_state
-from skillpm.fetchers.git.transfer.refs import resolve_ref
 from skillpm.fetchers.git.tree_walk import read_entries
-from skillpm.fetchers.metadata import read_metadata
-from skillpm.formats.pin import GitPin
-from skillpm.requirements.source import GitSource
+from skillpm.kinds.git import GitPin, GitSource, tag_prefixes
 from skillpm.settings import Settings
 
 # docs/formats.md, "skills.json, the manifest": the forms of a version tag.
@@ -116,7 +115,7 @@ def read_tagged_releases(
                 release = release.replace(seconds=seconds.get(location.commit, 0))
                 if change := changes.get((location.commit, location.path)):
                     release = release.replace(seconds=change.seconds, history_version=change.version)
-                if _belongs_to_skill(release, location, tagged_names):
+                if _belongs_to_skill(release, location, tagged_names, repository.url):
                     handle_release(release)
 
 
@@ -240,14 +239,16 @@ def _build_release(
     return release.replace(folder=name, skill=skill, tree=tree)
 
 
-def _belongs_to_skill(release: TaggedRelease, location: _Location, tagged_names: set[str]) -> bool:
-    """Return whether a tag is a version of this skill: it has its name, or is plain and no tag has its name."""
-    names = {release.folder, release.skill.declared_name if release.skill else ""}
-    return (
-        location.ref.skill_name in names
-        if location.ref.skill_name
-        else location.ref.skill_name is None or not tagged_names & names
-    )
+def _belongs_to_skill(release: TaggedRelease, location: _Location, tagged_names: set[str], url: str) -> bool:
+    """Return whether a tag is a version of this skill: it has its name or that of a folder that holds it, the most
+    specific one that a tag has, or is plain and no tag has one of these names.
+    """
+    if location.ref.skill_name is None:
+        return True
+    first, *holders = tag_prefixes(release.folder, location.path, url)
+    first |= {release.skill.declared_name} if release.skill else set()
+    names = next((names for names in (first, *holders) if tagged_names & names), set())
+    return location.ref.skill_name in names if location.ref.skill_name else not names
 
 
 def _location_name(path: str, url: str) -> str:

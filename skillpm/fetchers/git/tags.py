@@ -1,22 +1,24 @@
 """Versions of a skill from the tags of its repository (docs/formats.md, "Versions in tags")."""
 
-import posixpath
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.versions import filter_versions, parse_version
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.fetchers.git.history import read_tag_dates
 from skillpm.fetchers.git.repository import Repository
-from skillpm.fetchers.metadata import parse_tag_version
-from skillpm.requirements.source import GitSource
+from skillpm.fetchers.git.skill_finder import find_all_skills, find_by_name
+from skillpm.kinds.git import DEFAULT_REF, GitSource, parse_tag_version, tag_prefixes
 from skillpm.resolver.provider import AvailableVersion
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
 MAX_TAGS = 20_000
+PREFIXED_TAG = lazy_pattern(r".+(?:-|@|/)v?[0-9].*", re.ASCII)
 LogFunctions = tuple[Callable[[str], None], Callable[[str], None]]
 
 
@@ -25,16 +27,14 @@ def list_tag_versions(
 ) -> list[AvailableVersion]:
     """List the tagged versions of a skill named `name`; `log` are the functions for warnings and verbose output.
 
-    A tag with the skill's name is a version of that skill, a plain tag of the whole repository; plain tags are ignored
-    if any tag has the name. `dated` adds the dates of the commits, at the cost of one more request.
+    A tag with the skill's name is a version of that skill, one with the name of a folder that holds it, of all skills
+    there, and a plain tag of the whole repository; the most specific ones count. `dated` adds the dates of the commits,
+    at the cost of one more request.
     """
     tags = repository.list_remote_tags()
     if len(tags) > MAX_TAGS:
         raise RefusedError(f"{repository.url} has {len(tags)} tags; skillpm reads at most {MAX_TAGS}")
-    names = {name, source.skill, posixpath.basename(source.path)} - {"", "."}
-    known = {tag: version for tag in sorted(tags) if (version := parse_tag_version(tag, names))}
-    with_name = {tag for tag in known if any(tag.startswith(prefix) for prefix in names)}
-    chosen = {tag: version for tag, version in known.items() if tag in with_name or not with_name}
+    chosen = _choose_tags(repository, source, name, sorted(tags))
     warning, note = log
     if ignored := [tag for tag in sorted(tags) if tag not in chosen]:
         listed = ", ".join(sanitize(tag, 60) for tag in ignored)
@@ -45,6 +45,33 @@ def list_tag_versions(
         AvailableVersion(version=chosen[tag], source=source.replace(kind="tag", ref=tag), published=dates.get(tag, ""))
         for tag in unique
     ]
+
+
+def _choose_tags(repository: Repository, source: GitSource, name: str, tags: Sequence[str]) -> dict[str, str]:
+    """Return the tags that are versions of a skill, with their versions: the most specific ones that exist."""
+    plain = {tag: version for tag in tags if (version := parse_tag_version(tag, set()))}
+
+    def select(names: set[str]) -> dict[str, str]:
+        return {tag: version for tag in tags if tag not in plain and (version := parse_tag_version(tag, names))}
+
+    first, *_ = tag_prefixes(name, source.path, repository.url)
+    if chosen := select({*first, source.skill}):
+        return chosen
+    path = source.path
+    if not path and any(PREFIXED_TAG.fullmatch(tag) for tag in tags if tag not in plain):
+        path = _find_path(repository, source.skill or name)
+    *holders, whole = tag_prefixes(name, path, repository.url)
+    return next((chosen for names in holders[1:] if (chosen := select(names))), {}) or plain | select(whole)
+
+
+def _find_path(repository: Repository, skill: str) -> str:
+    """Return the folder of a skill on the default branch, which says who holds it; empty if it has none, or several."""
+    try:
+        locations = find_all_skills(repository, repository.resolve_commits([DEFAULT_REF])[DEFAULT_REF][1])
+        found = find_by_name(repository, locations, skill, is_explicit=False)
+    except (NotFoundError, RefusedError):
+        return ""
+    return found[0].path if len(found) == 1 else ""
 
 
 def find_newest_tag(repository: Repository, source: GitSource, versions: list[AvailableVersion]) -> str:

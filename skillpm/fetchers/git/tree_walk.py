@@ -4,14 +4,23 @@ A few small tree objects can describe billions of paths: each tree may contain t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from skillpm.core.file_tree import SourceEntry
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
-from skillpm.fetchers.git.objects import EXECUTABLE, GITLINK, KIND_MASK, LINK, TREE, CacheDamaged, ObjectReader
-from skillpm.fetchers.git.repository import Repository
+from skillpm.fetchers.git.program.objects import (
+    EXECUTABLE,
+    FILE,
+    GITLINK,
+    KIND_MASK,
+    LINK,
+    REGULAR,
+    TREE,
+    CacheDamaged,
+    ObjectReader,
+)
+from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository
 
 MAX_ENTRIES = 300_000
 MAX_PATH_CHARACTERS = 30_000_000
@@ -26,28 +35,33 @@ class TreeTooLarge(Exception):
     """A tree with more entries than allowed."""
 
 
-@dataclass(frozen=True, slots=True)
 class TreeEntry:
     """A file, link or submodule in a tree: its path from the root of the walk, its mode and its object id."""
 
-    path: str
-    mode: int
-    id: str
+    __slots__ = ("id", "mode", "path")
+
+    def __init__(self, path: str, mode: int, oid: str) -> None:
+        self.path, self.mode, self.id = path, mode, oid
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether the entry is a submodule."""
+        return self.mode & KIND_MASK == GITLINK
 
 
-@dataclass(slots=True)
 class TreeListing:
     """The contents of a tree: entries, folders with their tree ids, missing trees; truncated if nested too deeply."""
 
-    entries: list[TreeEntry]
-    folders: dict[str, str]
-    missing_trees: list[str]
-    is_truncated: bool = False
+    def __init__(self, root: str) -> None:
+        self.entries: list[TreeEntry] = []
+        self.folders = {".": root}
+        self.missing_trees: list[str] = []
+        self.is_truncated = False
 
 
 def walk_tree(reader: ObjectReader, root: str, max_entries: int = MAX_ENTRIES) -> TreeListing:
     """List everything below a tree, level by level, with one request for each level. Raises `TreeTooLarge`."""
-    listing = TreeListing([], {".": root}, [])
+    listing = TreeListing(root)
     level = [("", root)]
     characters, tree_bytes = 0, 0
     for _ in range(MAX_DEPTH + 1):
@@ -112,6 +126,32 @@ def find_entry(reader: ObjectReader, tree: str, entry_name: str) -> tuple[int, s
         parsed.setdefault(name, (mode, oid))
     reader.keep_parsed_tree(tree, parsed, len(item.data), MAX_PARSED_BYTES)
     return parsed.get(entry_name, (0, ""))
+
+
+def read_entry(repository: Repository, commit: str, path: str) -> tuple[int, str] | None:
+    """Return mode and id of what a commit has at a path; mode 0 for nothing, None if objects are not cached."""
+    reader = repository.reader
+    item = reader.read([commit], max_size=MAX_COMMIT_SIZE)[commit]
+    if item is None or item.kind != "commit":
+        return None
+    mode, oid = TREE, item.data[5 : item.data.index(b"\n")].decode()
+    for part in path.split("/") if path != "." else ():
+        if mode & KIND_MASK != TREE:
+            return 0, ""
+        if reader.read_sizes([oid])[oid] is None:
+            return None
+        try:
+            mode, oid = find_entry(reader, oid, part)
+        except TreeTooLarge:
+            return None
+    return mode, oid
+
+
+def format_entry(mode: int, oid: str) -> str:
+    """Return mode and id as pins record them; of a file, only the executable bit of the mode counts."""
+    if mode & KIND_MASK == FILE:
+        mode = EXECUTABLE if mode == EXECUTABLE else REGULAR
+    return f"{mode:06o} {oid}"
 
 
 def parse_tree(data: bytes, id_length: int) -> Iterator[tuple[int, str, str]]:

@@ -24,7 +24,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import FetchError, UsageError
 from skillpm.events import Reporter
-from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
+from skillpm.fetchers.common.destinations import REDIRECT_HINT, Destinations
+from skillpm.fetchers.common.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.fetchers.http.errors import (
     SUCCESS_STATUSES,
     ResponseTooLarge,
@@ -34,7 +35,6 @@ from skillpm.fetchers.http.errors import (
 )
 from skillpm.fetchers.http.redirects import resolve_redirect, resolved_host
 from skillpm.fetchers.http.timeouts import TimeoutBackend
-from skillpm.fetchers.retry import MAX_ATTEMPTS, RetryPolicy
 from skillpm.settings import Settings
 
 CHUNK_SIZE = 1 << 16
@@ -205,7 +205,7 @@ class HttpClient:
             else:
                 self.destinations.check(url, host)
         except OSError as error:
-            failure = sanitize(str(error), 100)
+            failure = sanitize(error.strerror or str(error), 100)
         if is_insecure(url) and host_of(url) not in self.settings.insecure_hosts:
             raise FetchError(
                 f"{sanitize(url)} uses plain HTTP, which can be tampered with in transit",

@@ -1,8 +1,7 @@
 """Cache of the documents of indexes and registries: one file per address, with the last response and its ETag.
 
 Every entry is revalidated before use, except with `--offline`: those of indexes with their ETag, so that most requests
-get a 304. `Cache-Control` is ignored: a version that was just published must be visible at once
-(docs/adr/0016-asking-indexes.md).
+get a 304. `Cache-Control` is ignored: a version that was just published must be visible at once (ADR 15).
 """
 
 import json

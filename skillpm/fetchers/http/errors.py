@@ -10,8 +10,8 @@ import httpx
 from skillpm.core.git_syntax import host_of
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError, NotFoundError
-from skillpm.fetchers.destinations import REDIRECT_HINT
-from skillpm.fetchers.retry import IDLE_HINT, MAX_ATTEMPTS, RETRYABLE_STATUSES
+from skillpm.fetchers.common.destinations import REDIRECT_HINT
+from skillpm.fetchers.common.retry import IDLE_HINT, MAX_ATTEMPTS, RETRYABLE_STATUSES
 
 NOT_FOUND_STATUSES = frozenset([404, 410])
 AUTH_STATUSES = frozenset([401, 403])
@@ -111,7 +111,8 @@ def _failure_reason(error: httpx.TransportError) -> str:
     if isinstance(error, httpx.TimeoutException):
         return NO_RESPONSE
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        return f"cannot connect ({sanitize(str(error), 100)})"
+        reason = re.sub(r"^\[Errno -?[0-9]+\] ", "", str(error))
+        return f"cannot connect ({sanitize(reason, 100)})"
     if isinstance(error, httpx.NetworkError) or "disconnected" in str(error) or "closed" in str(error):
         return f"the connection was lost ({sanitize(str(error), 100)})"
     return f"invalid HTTP response ({sanitize(str(error), 100)})"

@@ -8,7 +8,7 @@ from skillpm.core.git_syntax import host_of
 from skillpm.core.netloc import host_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError
-from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
+from skillpm.fetchers.common.destinations import REDIRECT_HINT, Destinations
 
 
 def resolve_redirect(from_url: str, location: str) -> str:

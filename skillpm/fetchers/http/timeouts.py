@@ -12,8 +12,8 @@ from typing import Any
 import httpcore
 import httpx
 
-from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.retry import RetryPolicy
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.retry import RetryPolicy
 
 
 class TimeoutBackend(httpcore.NetworkBackend):
@@ -72,14 +72,14 @@ class TimeoutBackend(httpcore.NetworkBackend):
             seconds = self.clamp_timeout(timeout)
             try:
                 stream = self._wrapped.connect_tcp(address, port, seconds, local_address, socket_options)
-                return _Stream(stream, self)
+                return _TimedStream(stream, self)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 if number == len(addresses):
                     raise
         raise AssertionError("a host that resolves has an address")  # pragma: no cover
 
 
-class _Stream(httpcore.NetworkStream):
+class _TimedStream(httpcore.NetworkStream):
     """A connection that applies the deadline of the thread that uses it."""
 
     def __init__(self, wrapped: httpcore.NetworkStream, backend: TimeoutBackend) -> None:
@@ -98,7 +98,7 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(
+        return _TimedStream(
             self._wrapped.start_tls(ssl_context, server_hostname, self._backend.clamp_timeout(timeout)), self._backend
         )
 

@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
-from skillpm.core.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.git_syntax import normalize_web_url
+from skillpm.core.json_text.decoder import JsonNode, dump_json, parse_json
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
-from skillpm.formats.index_sources import is_local
 from skillpm.formats.oci.manifest import LAYER_TYPE, OCI_MANIFEST
-from skillpm.formats.oci.reference import PREFIX, read_repository
-from skillpm.formats.pin import GitPin, IndexPin, OciPin, Pin, UrlPin
+from skillpm.kinds.base import is_local
+from skillpm.kinds.oci import PREFIX, read_repository
 
 FORMAT = 1
 MARKER = "mirror.json"
@@ -87,11 +86,6 @@ def read_mirror_address(node: JsonNode) -> MirrorAddress:
     return MirrorAddress(
         kind="file" if text.endswith(".tar") else "folder", text=text, location=text.rstrip("/") or "/"
     )
-
-
-def is_mirrored(pin: Pin) -> bool:
-    """Return whether a pin has an origin on a server: all others come with the project or with skillpm."""
-    return isinstance(pin, GitPin | OciPin) or (isinstance(pin, UrlPin | IndexPin) and not is_local(pin.url))
 
 
 def archive_path(key: str) -> str:

@@ -15,10 +15,8 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.errors import DigestMismatch, NotMirroredError, OfflineError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import read_archive
-from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.mirrors.layout import MirrorAddress, Replacement, describe_addresses, is_mirrored
+from skillpm.fetchers.mirrors.layout import MirrorAddress, Replacement, describe_addresses
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import describe_pin
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store, claim_key
 
@@ -45,7 +43,7 @@ class Mirrors:
         Raises `NotMirroredError` for all that is missing and may not come from its origin, and `DigestMismatch` or
         `RefusedError` for other content than was locked: the next mirror is asked for what is missing only.
         """
-        own = {name: skill for name, skill in locked.items() if is_mirrored(skill.pin)}
+        own = {name: skill for name, skill in locked.items() if skill.pin.is_remote}
         others = {name: skill for name, skill in locked.items() if name not in own}
         missing = {name: skill for name, skill in own.items() if not self._has(name, skill)}
         unreachable = []
@@ -59,7 +57,7 @@ class Mirrors:
             return {**others, **missing}, []
         if missing and not unreachable:
             raise NotMirroredError(
-                [f"{name} ({describe_pin(skill.pin)})" for name, skill in sorted(missing.items())],
+                [f"{name} ({skill.pin.describe()})" for name, skill in sorted(missing.items())],
                 describe_addresses(self.replacement.mirrors),
                 skills=sorted(missing),
             )
@@ -71,7 +69,7 @@ class Mirrors:
 
     def _has(self, name: SkillName, skill: LockedSkill) -> bool:
         """Return whether the store has content from one of the mirrors for this entry of the lockfile."""
-        if skill.digest is None or not self.store.has(skill.digest, variant_of(skill.pin)):
+        if skill.digest is None or not self.store.has(skill.digest, skill.pin.store_variant()):
             return False
         return any(self._proofs(address).has(name, skill) for address in self.replacement.mirrors)
 
@@ -80,8 +78,8 @@ class Mirrors:
 
     def _fetch_from(self, address: MirrorAddress, wanted: Mapping[SkillName, LockedSkill]) -> set[SkillName]:
         """Add what a mirror has of these skills to the store; return their names."""
+        from skillpm.fetchers.http.parallel import run_parallel  # noqa: PLC0415
         from skillpm.fetchers.mirrors.readers import open_reader  # noqa: PLC0415  (httpx, which a warm store saves)
-        from skillpm.fetchers.parallel import run_parallel  # noqa: PLC0415
 
         reader = open_reader(address, self.settings, self.reporter)
 
@@ -95,7 +93,7 @@ class Mirrors:
             if data is None:
                 return False
             tree = read_mirrored(data, name, wanted[name], address, self.settings)
-            self.store.add(tree, variant_of(wanted[name].pin))
+            self.store.add(tree, wanted[name].pin.store_variant())
             self._proofs(address).add(name, wanted[name])
             return True
 
@@ -137,8 +135,12 @@ class ReplacedFetcher:
 
         def call(*arguments: Any, **options: Any) -> Any:
             try:
-                return method(*arguments, **options)
+                found = method(*arguments, **options)
             except OfflineError as error:
                 raise self._mirrors.explain(error) from None
+            if not isinstance(found, dict):
+                return found
+            # A listing of several repositories has an error in place of what could not be listed.
+            return {key: self._mirrors.explain(it) if isinstance(it, OfflineError) else it for key, it in found.items()}
 
         return call

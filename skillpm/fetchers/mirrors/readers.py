@@ -8,14 +8,14 @@ from typing import BinaryIO, Protocol, cast
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.regular_file import read_regular_file
 from skillpm.fetchers.http.client import HttpClient
 from skillpm.fetchers.mirrors.layout import MARKER, MirrorAddress, archive_path, check_marker, tag_of
 from skillpm.fetchers.oci.registry import OciRegistries
-from skillpm.fetchers.regular_file import read_regular_file
 from skillpm.files import open_regular_file, translate_os_errors
 from skillpm.formats.oci.manifest import SkillManifest
-from skillpm.formats.oci.reference import repository_url
+from skillpm.kinds.oci import repository_url
 from skillpm.settings import Settings
 
 MAX_MARKER = 10_000

@@ -11,7 +11,7 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.errors import RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.mirrors.layout import (
     EMPTY_CONFIG,
     FOLDER,
@@ -34,7 +34,7 @@ from skillpm.files import (
     write_document,
 )
 from skillpm.formats.oci.manifest import OCI_MANIFEST
-from skillpm.formats.oci.reference import repository_url
+from skillpm.kinds.oci import repository_url
 from skillpm.settings import Settings
 
 ARCHIVE_NAME = lazy_pattern(rf"{FOLDER}/[0-9a-f]{{64}}\.tar\.gz")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
@@ -50,7 +50,7 @@ class Login(Value):
 def variable_name(host: str, part: str) -> str:
     """Return the environment variable for the user or the password of a host, e.g. of `ghcr.io`.
 
-    No two hosts have the same one (docs/adr/0057-one-variable-for-one-host.md). In a common host, each label begins and
+    No two hosts have the same one (ADR 51). In a common host, each label begins and
     ends with a letter or a digit: so one underscore is a dot, or before the port a colon, and two are a hyphen. Only a
     port comes after a last label with a letter, and only an address of IPv4 has four numbers. The name of any other
     host begins with an underscore, and each underscore after it begins the code of a character.

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from skillpm.core.decoder import parse_json
 from skillpm.core.digest import Digest, parse_digest, shorten_distinct_digests
 from skillpm.core.exclude_newer import to_utc
 from skillpm.core.file_tree import FileTree
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.names import SkillName, choose_install_name
 from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import sanitize
@@ -17,18 +17,16 @@ from skillpm.core.versions import ANY, filter_versions, parse_version
 from skillpm.errors import DigestMismatch, NotFoundError, OfflineError, RefusedError
 from skillpm.events import Reporter
 from skillpm.fetchers.archives.archive_reader import GZIP_MAGIC, read_archive
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
-from skillpm.fetchers.destinations import Destinations
-from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.common.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.metadata import read_metadata
+from skillpm.fetchers.http.parallel import run_parallel
 from skillpm.fetchers.oci.referrers import read_signatures_beside
 from skillpm.fetchers.oci.registry import OciRegistries
-from skillpm.fetchers.parallel import run_parallel
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.oci.manifest import DESCRIPTION_KEYS, HINT, SkillIndex, SkillManifest, find_annotation
-from skillpm.formats.oci.reference import LATEST, folder_name, tag_version
 from skillpm.formats.oci.signature import read_signatures, signature_tag
-from skillpm.formats.pin import OciPin, describe_pin
-from skillpm.requirements.source import OciSource
+from skillpm.kinds.oci import LATEST, OciPin, OciSource, folder_name, tag_version
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store, StoreDamaged
@@ -69,7 +67,7 @@ class OciFetcher:
             found = self._find(name, sources[name])
             tree = self._read_stored(found.pin) or self._fetch_tree(name, found)
             skill = read_metadata(tree, found.pin, name)
-            self.store.add(tree, variant_of(found.pin))
+            self.store.add(tree, found.pin.store_variant())
             self.known_layers[found.pin.layer] = tree.digest
             self.registries.keep(found.pin.layer, tree.digest.encode())
             self.proofs.add(name, skill)
@@ -106,7 +104,7 @@ class OciFetcher:
         """Fetch the locked skills, each with one manifest and one layer; return what is missing offline."""
         pins = {name: skill.pin for name, skill in locked.items() if isinstance(skill.pin, OciPin)}
         if self.settings.offline:
-            return [f"{name} ({describe_pin(pin)})" for name, pin in pins.items()]
+            return [f"{name} ({pin.describe()})" for name, pin in pins.items()]
 
         def fetch_one(name: SkillName) -> None:
             pin, digest = pins[name], locked[name].digest or ""
@@ -114,7 +112,7 @@ class OciFetcher:
             tree = self._fetch_tree(name, _Found(pin=pin, manifest=manifest))
             if tree.digest != digest:
                 raise _mismatch_error(name, digest, tree.digest, pin, "digest")
-            self.store.add(tree, variant_of(pin))
+            self.store.add(tree, pin.store_variant())
             self.proofs.add(name, locked[name])
 
         self._run({name: pin.repository for name, pin in pins.items()}, fetch_one)
@@ -239,7 +237,7 @@ class OciFetcher:
             index = self.registries.fetch_document(pin.repository, pin.index)[1]
             if not isinstance(index, SkillIndex) or pin.manifest not in {entry.digest for entry in index.entries}:
                 raise RefusedError(
-                    f"`{name}` is locked to {describe_pin(pin)}, which the index {pin.index} does not list",
+                    f"`{name}` is locked to {pin.describe()}, which the index {pin.index} does not list",
                     where=f"skills.lock: skills.{name}.source.manifest",
                     hint="check who changed skills.lock",
                 )
@@ -255,7 +253,7 @@ class OciFetcher:
         except OfflineError:
             return None
         try:
-            return self.store.read(digest, variant_of(pin))
+            return self.store.read(digest, pin.store_variant())
         except StoreDamaged:  # which removed it
             return None
 
@@ -264,7 +262,7 @@ class OciFetcher:
         return parse_digest(self.registries.recall(layer).decode(), where=layer)
 
     def _fetch_tree(self, name: SkillName, found: _Found) -> FileTree:
-        origin, task = describe_pin(found.pin), f"fetching {describe_pin(found.pin)}"
+        origin, task = found.pin.describe(), f"fetching {found.pin.describe()}"
         self.reporter.start_task(task, [name])
         try:
             data = self.registries.fetch_blob(found.pin.repository, found.manifest.layer)
@@ -287,4 +285,4 @@ def _tags_by_version(tags: Sequence[str]) -> dict[str, str]:
 
 def _mismatch_error(name: str, locked: str, actual: str, pin: OciPin, key: str) -> DigestMismatch:
     shown_locked, shown_actual = shorten_distinct_digests(locked, actual)
-    return DigestMismatch(name, locked=shown_locked, actual=shown_actual, origin=describe_pin(pin), key=key)
+    return DigestMismatch(name, locked=shown_locked, actual=shown_actual, origin=pin.describe(), key=key)

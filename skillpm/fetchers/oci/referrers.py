@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.fetchers.http.client import Request
 from skillpm.fetchers.oci.registry import MAX_MANIFEST, OciRegistries

@@ -14,12 +14,12 @@ from threading import Lock
 from typing import Generic, TypeVar
 from urllib.parse import quote, urlencode, urljoin
 
-from skillpm.core.decoder import parse_json
 from skillpm.core.git_syntax import host_of
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.http.client import HttpClient, Request, Response
 from skillpm.fetchers.http.document_cache import CachedResponse, HttpCache
 from skillpm.fetchers.http.errors import AuthenticationError
@@ -27,7 +27,7 @@ from skillpm.fetchers.http.redirects import resolve_redirect
 from skillpm.fetchers.oci.logins import Login, find_login, variable_name
 from skillpm.formats.oci.challenge import Challenge, parse_challenge, read_token
 from skillpm.formats.oci.manifest import ACCEPTED_TYPES, Descriptor, SkillIndex, SkillManifest, read_document
-from skillpm.formats.oci.reference import is_loopback, is_loopback_url, repository_url
+from skillpm.kinds.oci import is_loopback, is_loopback_url, repository_url
 from skillpm.settings import Settings
 
 MAX_MANIFEST = 4_000_000  # what registries accept, too

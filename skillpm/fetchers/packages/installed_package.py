@@ -15,8 +15,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree, refusal_error
 from skillpm.core.values import Value
 from skillpm.errors import FileError, NotFoundError, RefusedError
-from skillpm.fetchers.local import EXCLUDED_NAMES, scan_entries
-from skillpm.fetchers.regular_file import read_regular_file
+from skillpm.fetchers.common.regular_file import read_regular_file
+from skillpm.fetchers.packages.local import EXCLUDED_NAMES, scan_entries
 from skillpm.files import is_below, translate_os_errors
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill

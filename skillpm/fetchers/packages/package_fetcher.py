@@ -8,14 +8,13 @@ from skillpm.core.names import PackageKind, SkillName
 from skillpm.core.text import sanitize
 from skillpm.errors import DigestMismatch, NotFoundError, SkillpmError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import AvailableSkill, FetchedSkill, variant_of
-from skillpm.fetchers.metadata import read_metadata
+from skillpm.fetchers.common.base import AvailableSkill, FetchedSkill
+from skillpm.fetchers.common.metadata import read_metadata
 from skillpm.fetchers.packages.installed_package import InstalledPackage
 from skillpm.fetchers.packages.node_modules import NodeModules
 from skillpm.fetchers.packages.virtual_environment import VirtualEnvironment
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import PackagePin
-from skillpm.requirements.source import PackageSource
+from skillpm.kinds.package import PackagePin, PackageSource
 from skillpm.settings import Settings
 from skillpm.store import Store
 
@@ -35,6 +34,14 @@ class PackageFetcher:
     def find_package(self, source: PackageSource | PackagePin) -> InstalledPackage:
         """Return an installed package. Raises `NotFoundError`."""
         return self._place(source.kind).find(source.package)
+
+    def find_absence(self, source: PackageSource) -> str:
+        """Return that the package of a source is not installed; empty if it is."""
+        try:
+            self.find_package(source)
+        except NotFoundError as error:
+            return error.message
+        return ""
 
     def _place(self, kind: PackageKind) -> VirtualEnvironment | NodeModules:
         if kind not in self.places:
@@ -73,7 +80,7 @@ class PackageFetcher:
             tree = package.read_tree(path, name, self.limits)
             pin = PackagePin(kind=source.kind, package=source.package, version=package.version, path=path)
             skills[name] = read_metadata(tree, pin, name)
-            self.store.add(tree, variant_of(pin), replace=True)
+            self.store.add(tree, pin.store_variant(), replace=True)
         return skills
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
@@ -91,7 +98,7 @@ class PackageFetcher:
                 if tree.digest != skill.digest:
                     shown, actual = shorten_distinct_digests(skill.digest, tree.digest)
                     raise DigestMismatch(name, locked=shown, actual=actual, origin=package.label)
-                self.store.add(tree, variant_of(pin), replace=True)
+                self.store.add(tree, pin.store_variant(), replace=True)
         return []
 
     def _list_package(self, package: InstalledPackage, source: PackageSource) -> list[AvailableSkill]:

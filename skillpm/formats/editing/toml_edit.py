@@ -13,7 +13,7 @@ from tomlkit.container import Container
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Item, Table, Whitespace
 
-from skillpm.core.decoder import parse_toml
+from skillpm.core.json_text.decoder import parse_toml
 from skillpm.core.shell import shell_word
 from skillpm.errors import DocumentError
 

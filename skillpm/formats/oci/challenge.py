@@ -6,7 +6,7 @@ RFC 9110, section 11; the distribution project's "Token Authentication Specifica
 from typing import Literal
 from urllib.request import parse_http_list, parse_keqv_list
 
-from skillpm.core.decoder import parse_json
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError

@@ -6,11 +6,11 @@ writes it. Each has one layer, a `.tar.gz` of the skill's folder.
 
 from collections.abc import Mapping
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.text import sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
-from skillpm.formats.oci.reference import read_manifest_digest
+from skillpm.kinds.oci import read_manifest_digest
 
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"

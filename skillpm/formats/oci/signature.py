@@ -5,8 +5,8 @@ import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.digest import SHA256_PATTERN
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.formats.oci.manifest import OCI_MANIFEST, Descriptor

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import is_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import EMPTY_MAPPING, Value
@@ -65,6 +65,11 @@ class AuditSettings(Value):
     trust_project: bool | tuple[str, ...] = False
     allow: tuple[AuditException, ...] = ()
     scanners: Mapping[str, AuditScanner] = EMPTY_MAPPING
+
+    @property
+    def is_effective(self) -> bool:
+        """Whether any rule of the audit itself can block or warn, besides those that always block."""
+        return any(entry != WIDENS and "/" not in entry for entry in (*self.block, *self.warn))
 
     def blocks(self, rule: str, severity: str) -> bool:
         """Return whether a finding blocks a skill."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from skillpm.core.decoder import dump_json, parse_json
+from skillpm.core.json_text.decoder import dump_json, parse_json
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import FetchedPolicy, Policy, read_policy

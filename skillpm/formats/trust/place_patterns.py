@@ -7,7 +7,8 @@ so that both name the same parts (docs/places.md).
 import re
 from functools import cached_property, lru_cache
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.git_syntax import ssh_url
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN
 from skillpm.core.values import Value
@@ -74,16 +75,6 @@ def parse_address(text: str) -> Address:
     host, _, port = (f"{host}{bracket}", "", port.removeprefix(":")) if bracket else port.partition(":")
     path = re.split(r"[?#]", address[len(server) :], maxsplit=1)[0]
     return Address(scheme=scheme.lower(), host=host, port=port.lstrip("0"), path=path)
-
-
-def ssh_url(server: str, path: str) -> str:
-    """Return the URL of git's `USER@HOST:PATH` or `HOST:PATH`.
-
-    A path without a slash is relative to the home folder of the user. Forges have one user, `git`, whose home folder is
-    their root.
-    """
-    is_absolute = path.startswith(("/", "~")) or server.startswith("git@")
-    return f"ssh://{server}/{path.lstrip('/') if is_absolute else f'~/{path}'}"
 
 
 def read_place_pattern(node: JsonNode) -> str:

@@ -4,9 +4,9 @@ import posixpath
 from collections.abc import Mapping
 from functools import lru_cache
 
-from skillpm.core.decoder import JsonNode, parse_toml
 from skillpm.core.exclude_newer import AGE, to_utc
 from skillpm.core.git_syntax import is_insecure
+from skillpm.core.json_text.decoder import JsonNode, parse_toml
 from skillpm.core.name_patterns import check_inner_wildcards
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, parse_json
 from skillpm.core.digest import Digest
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.names import SkillName
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from skillpm.core.decoder import JsonNode, parse_json
+from skillpm.core.json_text.decoder import JsonNode, parse_json
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError

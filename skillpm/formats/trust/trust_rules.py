@@ -3,8 +3,8 @@
 import json
 from hashlib import sha256
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.digest import Digest
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.values import Value
 from skillpm.formats.trust.place_patterns import read_place_pattern
 

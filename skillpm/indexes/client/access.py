@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.http.document_cache import HttpCache
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.indexes.client.folder_access import FolderAccess

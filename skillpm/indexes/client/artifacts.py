@@ -12,11 +12,11 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.core.versions import ANY, is_version, matches
 from skillpm.errors import NotFoundError, RefusedError, SkillpmError
 from skillpm.fetchers.archives.archive_reader import GZIP_MAGIC, ZIP_MAGICS, read_archive
-from skillpm.fetchers.base import FetchedSkill
-from skillpm.formats.index_sources import is_local
+from skillpm.fetchers.common.base import FetchedSkill
 from skillpm.indexes.client.index import Index, IndexRelease
+from skillpm.kinds.base import is_local
+from skillpm.kinds.index import IndexSource
 from skillpm.requirements.declared_dependencies import dependency_mismatch
-from skillpm.requirements.source import IndexSource
 from skillpm.trust.bundle import MAX_BUNDLE_SIZE
 
 # Of one version; each costs a request.

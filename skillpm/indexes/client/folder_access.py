@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from skillpm.core.limits import Limits
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError, FetchError, NotFoundError, RefusedError
+from skillpm.fetchers.common.regular_file import read_regular_file
 from skillpm.fetchers.http.document_cache import Validators
-from skillpm.fetchers.regular_file import read_regular_file
 from skillpm.files import is_below, translate_os_errors
 from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.indexes.client.http_access import download_archive, limit_hint

@@ -6,12 +6,12 @@ from urllib.parse import urljoin, urlsplit
 
 from skillpm.core.names import is_skill_name
 from skillpm.core.shell import shell_word
-from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError, UsageError
-from skillpm.fetchers.destinations import Destinations
+from skillpm.core.text import WEB_PAGE_HINT, is_web_page, sanitize
+from skillpm.errors import DocumentError, FetchError, NotFoundError, OfflineError, RefusedError, WebPageError
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.http.document_cache import CachedResponse, HttpCache, Validators
 from skillpm.formats.index_sources import ConfiguredIndex
-from skillpm.settings import Settings
+from skillpm.settings import Settings, read_token
 
 if TYPE_CHECKING:
     from skillpm.fetchers.http.client import HttpClient
@@ -39,6 +39,8 @@ class HttpAccess:
     def read_document(self, address: str) -> str | None:
         """Return the text of a document; None if it does not exist. Offline, the cached one is used."""
         data = self._fetch(address, "GET")
+        if data is not None and is_web_page(data):
+            raise self._explain_error(WebPageError(f"{address} is a web page (a login?)", hint=WEB_PAGE_HINT), "INDEX")
         try:
             return None if data is None else data.decode()
         except UnicodeDecodeError:
@@ -191,19 +193,15 @@ def read_index_token(config: ConfiguredIndex, settings: Settings, warn: Callable
 
     Raises `UsageError` for a text that no header can have: httpx would print it in the message of its error.
     """
-    token = settings.environ.get(config.token_variable, "").strip()
-    if token and not config.is_own:
+    if config.is_own:
+        return read_token(settings.environ, config.token_variable)
+    if settings.environ.get(config.token_variable, "").strip():
         warn(
             f"{config.token_variable} is not sent to {sanitize(config.url)}: only the manifest declares the index "
             f"{config.name}; if you trust it: "
             f"skillpm config set {shell_word(f'indexes.{config.name}.url')} {shell_word(config.url)}"
         )
-    if config.is_own and token and not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError(
-            f"{config.token_variable} is not a token: it has characters other than ASCII, or spaces or line breaks",
-            hint="set it again; blanks around a token are ignored",
-        )
-    return token if config.is_own else ""
+    return ""
 
 
 def login_hint(config: ConfiguredIndex, token: str, netrc_hint: str) -> str:

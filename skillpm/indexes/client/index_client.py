@@ -13,14 +13,13 @@ from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY
 from skillpm.errors import CHECK_LOCK_HINT, DigestMismatch, NotFoundError, RefusedError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import FetchedSkill, variant_of
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.base import FetchedSkill
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.metadata import read_metadata
 from skillpm.fetchers.http.client import HttpClient
-from skillpm.fetchers.metadata import read_metadata
-from skillpm.fetchers.parallel import run_parallel
+from skillpm.fetchers.http.parallel import run_parallel
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import IndexPin
 from skillpm.indexes.client.access import open_access
 from skillpm.indexes.client.artifacts import (
     MakeMismatchError,
@@ -32,7 +31,7 @@ from skillpm.indexes.client.artifacts import (
 )
 from skillpm.indexes.client.index import Index, IndexRelease, ReleaseBudget
 from skillpm.indexes.client.version_choice import choose_newest
-from skillpm.requirements.source import IndexSource
+from skillpm.kinds.index import IndexPin, IndexSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store, StoreDamaged
@@ -147,7 +146,7 @@ class IndexClient:
                 raise release_mismatch_error(name, release, tree.digest)
             self._site_skills[release.url] = skill
             skill = apply_release_version(name, sources[name], release, skill, self.reporter.warn)
-            self.store.add(tree, variant_of(pin))
+            self.store.add(tree, pin.store_variant())
             self.proofs.add(name, skill)
             return skill
 
@@ -180,7 +179,7 @@ class IndexClient:
                 raise mismatch_error(tree.digest, skill.digest or "")
             _check_release(index, name, skill, read_metadata(tree, skill.pin, name))
             self.proofs.add(name, skill)
-            return self.store.add(tree, variant_of(skill.pin))
+            return self.store.add(tree, skill.pin.store_variant())
 
         self._run_parallel({name: getattr(skill.pin, "index", "") for name, skill in locked.items()}, fetch_one)
 

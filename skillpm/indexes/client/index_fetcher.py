@@ -10,14 +10,13 @@ from skillpm.core.names import SkillName
 from skillpm.core.shell import shell_word
 from skillpm.errors import NotFoundError
 from skillpm.events import Reporter
-from skillpm.fetchers.base import FetchedSkill
 from skillpm.fetchers.bundled import BundledFetcher
 from skillpm.fetchers.bundled_paths import bundled_names
-from skillpm.fetchers.destinations import Destinations
+from skillpm.fetchers.common.base import FetchedSkill
+from skillpm.fetchers.common.destinations import Destinations
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import IndexPin
-from skillpm.requirements.source import IndexSource
+from skillpm.kinds.index import IndexPin, IndexSource
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store
@@ -142,7 +141,7 @@ class IndexFetcher:
 
     def _suggest_names(self, configs: Sequence[ConfiguredIndex], name: str) -> list[str]:
         """Return up to three similar names from the cached catalogs, without any requests."""
-        from skillpm.indexes.search.catalogs import Catalogs  # noqa: PLC0415  (imports sqlite3)
+        from skillpm.indexes.client.catalogs import Catalogs  # noqa: PLC0415  (imports sqlite3)
 
         catalogs = Catalogs(self.settings.replace(offline=True), self.base, self.reporter, can_write_cache=False)
         databases = [it.database for it in map(catalogs.open_index, configs) if it.database is not None]

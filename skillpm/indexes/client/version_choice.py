@@ -8,7 +8,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, filter_versions, matches
 from skillpm.errors import NotFoundError
 from skillpm.indexes.client.index import IndexRelease
-from skillpm.requirements.source import IndexSource
+from skillpm.kinds.index import IndexSource
 
 
 def choose_newest(

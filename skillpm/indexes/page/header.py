@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
-from skillpm.formats.index_catalog import Catalog, SkillSummary, write_catalog
+from skillpm.formats.index_catalog import Catalog, CatalogSkill, write_catalog
 from skillpm.formats.index_releases import SkillReleases, write_releases
 
 HEADER_PATTERN = lazy_pattern(
@@ -34,7 +34,7 @@ def read_header(page: bytes) -> PageHeader | None:
     return PageHeader(generator=match[1].decode(errors="replace"), index_digest=match[2].decode())
 
 
-def compute_index_digest(name: str, skills: Sequence[tuple[SkillSummary, SkillReleases]]) -> str:
+def compute_index_digest(name: str, skills: Sequence[tuple[CatalogSkill, SkillReleases]]) -> str:
     """Return a digest of the documents of an index, which identifies its state."""
     state = hashlib.sha256()
     catalog = Catalog(name=name, skills=tuple(summary for summary, _ in skills))

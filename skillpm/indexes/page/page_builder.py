@@ -1,7 +1,7 @@
 """The HTML catalog of an index: rendered at every build, checked by `index check`."""
 
 from skillpm.core.file_tree import FileTree
-from skillpm.formats.index_catalog import SkillSummary
+from skillpm.formats.index_catalog import CatalogSkill
 from skillpm.formats.index_releases import SkillReleases
 from skillpm.indexes.page.header import PageHeader, compute_index_digest
 from skillpm.indexes.page.renderer import PageRow, generator_id, render_page, render_skill_file
@@ -16,7 +16,7 @@ class PageBuilder:
         self.name = name
         self._rows: list[PageRow] = []
 
-    def add(self, summary: SkillSummary, releases: SkillReleases, tree: FileTree | None, spec: str = "") -> bytes:
+    def add(self, summary: CatalogSkill, releases: SkillReleases, tree: FileTree | None, spec: str = "") -> bytes:
         """Add a skill with the files of its latest version, None if they are elsewhere; return its file.
 
         `spec` is what installs it, if that is not its name in this index.

@@ -23,7 +23,7 @@ from skillpm import __version__
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.formats.index_catalog import MAX_DESCRIPTION_LENGTH, SkillSummary
+from skillpm.formats.index_catalog import MAX_DESCRIPTION_LENGTH, CatalogSkill
 from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.header import SKILL_FILE_START, compute_index_digest
 from skillpm.indexes.page.skill_entry import SkillPage
@@ -39,7 +39,7 @@ INDENT_OR_COMMENT = lazy_pattern(r"^ *(?://.*\n)?", re.MULTILINE)
 class PageRow(Value):
     """One skill in the list of the page."""
 
-    summary: SkillSummary
+    summary: CatalogSkill
     releases: SkillReleases
     # In the order that `data.js` expects.
     fields: tuple[Any, ...]
@@ -52,7 +52,7 @@ def generator_id() -> str:
 
 
 def render_skill_file(
-    summary: SkillSummary, releases: SkillReleases, page: SkillPage, spec: str = ""
+    summary: CatalogSkill, releases: SkillReleases, page: SkillPage, spec: str = ""
 ) -> tuple[PageRow, bytes]:
     """Render the file of a skill, which the page loads when the skill is opened; return it with the skill's row.
 

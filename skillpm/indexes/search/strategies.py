@@ -14,7 +14,7 @@ UNLIMITED = 1_000_000
 MIN_CORRECTED_LENGTH = 5
 
 
-class Catalog(Value):
+class SearchableCatalog(Value):
     """What is searched."""
 
     database: SearchDatabase
@@ -32,7 +32,7 @@ class Matches(Value):
 
 
 def find_matches(
-    catalog: Catalog, query: Query, kind: MatchKind, limit: int, is_hidden: Callable[[str], bool]
+    catalog: SearchableCatalog, query: Query, kind: MatchKind, limit: int, is_hidden: Callable[[str], bool]
 ) -> Matches:
     """Return the skills that match a query in one way, best first."""
     if kind == "all":
@@ -53,7 +53,7 @@ def find_matches(
 
 
 def _match_any_word(
-    catalog: Catalog, query: Query, limit: int, is_hidden: Callable[[str], bool], similar: Corrections
+    catalog: SearchableCatalog, query: Query, limit: int, is_hidden: Callable[[str], bool], similar: Corrections
 ) -> Hits:
     if catalog.open_bodies is None:
         return catalog.database.search_any_word(query, limit, is_hidden, similar)
@@ -69,7 +69,7 @@ def _match_any_word(
     return Hits(best=best, total=len(names))
 
 
-def _match_all_words(catalog: Catalog, query: Query, limit: int, is_hidden: Callable[[str], bool]) -> Hits:
+def _match_all_words(catalog: SearchableCatalog, query: Query, limit: int, is_hidden: Callable[[str], bool]) -> Hits:
     if not catalog.texts:
         return catalog.database.search_all_words(query, limit, is_hidden)
     hits = catalog.database.search_all_words(query, UNLIMITED, is_hidden)

@@ -17,12 +17,12 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.directories import exchange, remove_file, rename
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.disk_state import digest_folder
-from skillpm.installer.late_edits import back_up_agent_entry
-from skillpm.installer.layout import InstallTarget
-from skillpm.installer.leftovers import discard_tree
-from skillpm.installer.rename import move_path, swap_folders
-from skillpm.installer.staging import copy_folder
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.installer.disk.late_edits import back_up_agent_entry
+from skillpm.installer.disk.layout import InstallTarget
+from skillpm.installer.disk.leftovers import discard_tree
+from skillpm.installer.disk.rename import move_path, swap_folders
+from skillpm.installer.disk.staging import copy_folder
 
 TEMPORARY_NAME = lazy_pattern(r"\.([a-z0-9-]+)\.skillpm-(new|old|gone)")
 Warn = Callable[[str], None]

@@ -17,11 +17,11 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.directories import make_folders, make_link, remove_file, remove_folder
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.disk_state import digest_folder
-from skillpm.installer.layout import InstallTarget, LinkFolders
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.installer.disk.layout import InstallTarget, LinkFolders
+from skillpm.installer.disk.staging import FsyncQueue
 from skillpm.installer.links.copies import clean_up_copies, install_copy, remove_copy, stage_copy
 from skillpm.installer.links.state import is_link, points_at
-from skillpm.installer.staging import FsyncQueue
 
 
 def remove_if_created(folder: str, old_receipt: Receipt, folders: LinkFolders) -> None:

@@ -13,8 +13,8 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.formats.receipt import Receipt
-from skillpm.installer.disk_state import digest_folder
-from skillpm.installer.layout import Layout, LinkFolders
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.installer.disk.layout import Layout, LinkFolders
 
 
 class LinkState(Value):

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from skillpm.audit.finding import AuditFinding, Severity, is_at_least
+from skillpm.audit.model.finding import AuditFinding, Severity, is_at_least
+from skillpm.change.apart import fetch_checked, resolve_apart
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import is_skill_name
@@ -12,21 +13,19 @@ from skillpm.core.text import sanitize
 from skillpm.core.tree_checks import check_tree
 from skillpm.core.values import Value
 from skillpm.errors import FileError, ManySkillsError, NotFoundError, RefusedError
-from skillpm.fetchers.local import read_skill_folder, scan_entries
+from skillpm.fetchers.packages.local import read_skill_folder, scan_entries
 from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import Lockfile
-from skillpm.formats.pin import describe_pin
-from skillpm.operations.audit.scanners import ScannerFailed, run_scanner
-from skillpm.operations.audit.verdicts import read_or_audit
-from skillpm.operations.context.audit_settings import load_audit_settings
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.installer.disk.skill_file import find_skill_folders
+from skillpm.locking.whole_repositories import require_confirmation
 from skillpm.operations.inspect.list import list_skills
-from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.install.spec_requirements import parse_requests
-from skillpm.operations.pipeline.whole_repositories import require_confirmation
-from skillpm.operations.use import fetch_checked, resolve_apart
-from skillpm.operations.validate import find_skill_folders
+from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.verdicts import read_or_audit
+from skillpm.specs.request import InstallRequest
+from skillpm.specs.spec_requirements import parse_requests
+from skillpm.vetting.scanners import ScannerFailed, run_scanner
 
 NOT_ON_DISK = frozenset(["missing", "disabled"])
 
@@ -96,6 +95,7 @@ class _Auditor:
         self.context = context
         self.options = options
         self.settings = load_audit_settings(scope, context.settings)
+        warn_of_gone_rules(self.settings, (), context.reporter)
         self.today = datetime.fromtimestamp(context.settings.now, UTC).date().isoformat()
 
     def audit_below(self, target: str, folder: str) -> Iterator[AuditedSkill]:
@@ -138,7 +138,7 @@ class _Auditor:
         if not self.options.allows_whole_repositories:
             require_confirmation(self.context.store, Lockfile(), Lockfile(skills=skills))
         for name, tree in fetch_checked(self.scope, self.context, skills).items():
-            source = sanitize(describe_pin(skills[name].pin))
+            source = sanitize(skills[name].pin.describe())
             yield self.audit(AuditedSkill(name=name, source=source, digest=skills[name].digest or ""), tree)
 
     def audit(self, skill: AuditedSkill, tree: FileTree) -> AuditedSkill:

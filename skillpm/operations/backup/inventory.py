@@ -7,10 +7,10 @@ from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
-from skillpm.installer.backups import Backup, list_backups
-from skillpm.installer.layout import Layout
-from skillpm.installer.staging import CopiedSource, read_content_skill_file
-from skillpm.operations.context.scope import Scope
+from skillpm.installer.disk.backups import Backup, list_backups
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.disk.staging import CopiedSource, read_content_skill_file
+from skillpm.scope.scope import Scope
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 

@@ -4,42 +4,42 @@ import os
 from contextlib import nullcontext
 from functools import partial
 
+from skillpm.change.change import INTERRUPTED_CHANGE, ChangeResult
+from skillpm.change.dry_run import backup_message
+from skillpm.change.edit_merge import MergedSkill, merge_folder
+from skillpm.change.executor import NewSkill, PlannedChange, execute
+from skillpm.change.local_change import plan_local_change
+from skillpm.change.present_skills import find_refused_skills
+from skillpm.compare.locked_contents import read_contents
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.versions import parse_version
 from skillpm.errors import BlockedError, ConflictError, DocumentError, UsageError
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import PathPin
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import Action, version_label
-from skillpm.installer.backups import REGISTRY_NAME, Backup, read_backup_base, read_backup_metadata
-from skillpm.installer.disk_state import read_installed_state
-from skillpm.installer.journal import is_change_pending
-from skillpm.installer.layout import Layout, load_receipt, read_registry_text
+from skillpm.installer.disk.backups import REGISTRY_NAME, Backup, read_backup_base, read_backup_metadata
+from skillpm.installer.disk.disk_state import read_installed_state
+from skillpm.installer.disk.journal import is_change_pending
+from skillpm.installer.disk.layout import Layout, load_receipt, read_registry_text
+from skillpm.installer.disk.staging import CopiedSource
+from skillpm.installer.disk.stat_cache import StatCache
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.links.state import read_link_state
-from skillpm.installer.staging import CopiedSource
-from skillpm.installer.stat_cache import StatCache
 from skillpm.installer.transaction import ChangeSet
+from skillpm.kinds.local import PathPin
 from skillpm.operations.backup.inventory import find_backup, read_backup_version
-from skillpm.operations.content_validation.incoming import check_incoming
-from skillpm.operations.content_validation.problems import IncomingSkill
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_lock import lock_scope
-from skillpm.operations.context.validation_options import ValidationOptions
-from skillpm.operations.inspect.locked_contents import read_contents
 from skillpm.operations.inspect.outdated import distinct_labels
-from skillpm.operations.pipeline.change import INTERRUPTED_CHANGE, ChangeResult
-from skillpm.operations.pipeline.dry_run import backup_message
-from skillpm.operations.pipeline.edit_merge import MergedSkill, merge_folder
-from skillpm.operations.pipeline.executor import NewSkill, PlannedChange, execute
-from skillpm.operations.pipeline.local_change import plan_local_change
-from skillpm.operations.pipeline.present_skills import find_refused_skills
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_lock import lock_scope
 from skillpm.settings import Settings
+from skillpm.vetting.incoming import check_incoming
+from skillpm.vetting.problems import IncomingSkill
+from skillpm.vetting.validation_options import ValidationOptions
 
 
 def restore(
@@ -245,7 +245,9 @@ def _warn_version_mismatch(scope: Scope, context: Context, files: ProjectFiles, 
     if locked is None or not (version and locked.version) or _is_same_version(version, locked.version):
         return
     versions = f"{backup.id} is {sanitize(version, 40)}, but {backup.name} is locked to {sanitize(locked.version, 40)}"
-    context.reporter.warn(f"{versions}: it is treated as a local change, so `{scope.command('sync')}` will stop at it")
+    context.reporter.warn(
+        f"{versions}: it is treated as a local change, so `{scope.command('sync', '--frozen')}` will stop at it"
+    )
 
 
 def _ownership_notes(scope: Scope, files: ProjectFiles, backup: Backup, receipt: Receipt) -> tuple[str, ...]:

@@ -9,15 +9,14 @@ import stat
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+from skillpm.cachedir import PUBLISH_LOCK_DIR
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
-from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.git.repository_cache import GitCache
+from skillpm.fetchers.git.program.repository_cache import GitCache
 from skillpm.files import is_process_alive, read_text
 from skillpm.formats.lockfile import read_lockfile
-from skillpm.formats.pin import GitPin
-from skillpm.operations.context.scope import Scope
+from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
 from skillpm.store import Proofs, Store
 
@@ -41,7 +40,6 @@ CATALOG_NAME = lazy_pattern(r"[0-9a-f]{32}(?:\.json|-[0-9a-f]{16}\.sqlite)", re.
 TEMPORARY_NAME = lazy_pattern(r"(?:.+\.(\d+)(?:-\d+)?\.(?:new|tmp)|said-(\d+)-\d+)", re.ASCII)
 FORMAT_DIR_NAME = lazy_pattern(r"v(\d{1,9})", re.ASCII)
 LOCK_NAME = lazy_pattern(r"[0-9a-f]{32}\.lock", re.ASCII)
-PUBLISH_LOCK_DIR = "publishing"
 
 
 class CacheEntry(Value):
@@ -118,9 +116,9 @@ def find_locked_paths(settings: Settings, scopes: Collection[Scope]) -> set[str]
         for name, skill in locked.items():
             paths.add(proofs.path(name, skill))
             if skill.digest is not None:
-                paths.add(store.path(skill.digest, variant_of(skill.pin)))
-            if isinstance(skill.pin, GitPin):
-                paths.add(git.path_for(skill.pin.url))
+                paths.add(store.path(skill.digest, skill.pin.store_variant()))
+            if skill.pin.commit_id:
+                paths.add(git.path_for(skill.pin.server_url()))
     return paths
 
 

@@ -2,7 +2,7 @@
 
 Everything in the cache can be fetched again, and installed skills are copies that do not need it. Since skillpm does
 not know all projects of a machine, "unused" means: not used for some days, and not named by the lockfile of this scope
-or of the user. Use is recorded to the day (docs/adr/0018-cache-removal.md).
+or of the user. Use is recorded to the day (ADR 17).
 
 Store entries are removed without a lock: they are read as a whole or not at all, and a reader that misses one fetches
 it. A repository is removed under its lock, and stays if it is in use. A held lock file stays as well: if it were
@@ -27,7 +27,7 @@ from skillpm.operations.cache.contents import (
     scan_folder,
     writer_pid,
 )
-from skillpm.operations.context.scope import Scope
+from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
 
 

@@ -4,24 +4,23 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from skillpm.agent_hosts.discover import discover, find_plugins_in
 from skillpm.agent_hosts.known_agents import agent_folder, load_agents
+from skillpm.change.lost_skills import find_lost_skills
 from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, SkillpmError
-from skillpm.installer.journal import is_change_pending
-from skillpm.installer.layout import load_receipt
+from skillpm.installer.disk.journal import is_change_pending
+from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.links.copies import TEMPORARY_NAME
 from skillpm.installer.links.state import is_link, points_at
 from skillpm.locks import is_held
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_manifest
-from skillpm.operations.context.scope_settings import read_user_setting
-from skillpm.operations.discover import discover, find_plugins_in
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.inspect.list import list_skills
-from skillpm.operations.lost_skills import find_lost_skills
 from skillpm.registry.card import Card
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_settings import load_manifest, read_user_setting
 from skillpm.serving.availability import Environment
 from skillpm.settings import Settings
 

@@ -4,15 +4,12 @@ import os
 from collections.abc import Iterator
 
 from skillpm.core.patterns import lazy_pattern
-from skillpm.errors import SkillpmError
-from skillpm.fetchers.git.errors import GitFailed
-from skillpm.fetchers.git.limits import GitLimits
-from skillpm.fetchers.git.process import GitProcesses
-from skillpm.fetchers.git.repository_cache import is_sound as is_sound_repository
+from skillpm.fetchers.git.program.cache_check import is_intact as is_intact_repository
+from skillpm.fetchers.git.program.process import GitProcesses
 from skillpm.locks import is_held
-from skillpm.operations.cache.contents import cache_root, inspect_cache
-from skillpm.operations.context.runtime import is_writable
+from skillpm.operations.cache.contents import cache_root, inspect_cache, scan_folder
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
+from skillpm.scope.runtime import is_writable
 from skillpm.store import is_intact
 
 URL_PATTERN = lazy_pattern(r'\turl = "([^"\\]+)"\n')
@@ -28,6 +25,8 @@ def check_cache(doctor: DoctorContext) -> Iterator[Diagnostic]:
         message = "the cache is not writable: fetched content is discarded after each command"
         hint = "check its owner, or set SKILLPM_CACHE_DIR to another folder"
         yield Diagnostic(message=message, where=cache_root(settings), hint=hint)
+    for path in find_inaccessible(doctor):
+        yield Diagnostic(message="a part of the cache may not be read or written", where=path, hint=FIX_HINT)
     contents = inspect_cache(settings)
     if contents.leftovers or contents.older_formats:
         count = len(contents.leftovers) + len(contents.older_formats)
@@ -45,6 +44,20 @@ def check_repositories(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check every byte of the cached repositories with git."""
     for path in find_damaged_repositories(doctor):
         yield Diagnostic(message="a cached repository is damaged", where=path, hint=FIX_HINT)
+
+
+def find_inaccessible(doctor: DoctorContext) -> Iterator[str]:
+    """Yield the folders and locks of a writable cache that may not be read or written; other files are replaced."""
+    cache_dir = doctor.settings.cache_dir
+    pending = [cache_dir] if is_writable(cache_dir) else []
+    while pending:
+        for entry in scan_folder(pending.pop()):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            needed = os.R_OK | os.W_OK | (os.X_OK if is_folder else 0)
+            if (is_folder or entry.name.endswith(".lock")) and not os.access(entry.path, needed):
+                yield entry.path
+            elif is_folder:
+                pending.append(entry.path)
 
 
 def find_damaged_entries(doctor: DoctorContext) -> Iterator[str]:
@@ -72,22 +85,9 @@ def _is_intact(path: str, doctor: DoctorContext) -> bool:
             url = URL_PATTERN.search(file.read(10_000))
     except OSError:
         return False
-    if url is None or not is_sound_repository(path, url[1]):
+    if url is None:
         return False
-    packs = os.path.join(path, "objects", "pack")
-    names = sorted(name for name in os.listdir(packs) if name.endswith((".idx", ".pack")))
-    stems = {name.rpartition(".")[0] for name in names}
-    if len(names) != 2 * len(stems):
-        return False
-    indexes = [os.path.join(packs, f"{stem}.idx") for stem in sorted(stems)]
+    settings = doctor.settings
+    # With its git configuration unread: nothing is fetched.
     empty = os.path.join(os.path.dirname(path), "empty")
-    try:
-        if indexes and os.path.isdir(empty):
-            seconds = doctor.settings.network_timeout
-            words = [f"--git-dir={path}", "verify-pack", *indexes]
-            GitProcesses().run(words, doctor.settings.environ, empty, deadline=GitLimits("git", seconds))
-    except GitFailed:
-        return False
-    except SkillpmError:
-        return True  # git is missing or timed out; the next use of the repository checks it anyway
-    return True
+    return is_intact_repository(path, url[1], GitProcesses(), settings.environ, empty, settings.network_timeout)

@@ -4,13 +4,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.decoder import parse_json
+from skillpm.core.json_text.decoder import parse_json
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.files import read_text
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import MANIFEST, Scope, find_scope, project_scope, user_scope
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import MANIFEST, Scope, find_scope, project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 
 VARIABLE_PATTERN = lazy_pattern(r"SKILLPM_[A-Z_]+", re.ASCII)

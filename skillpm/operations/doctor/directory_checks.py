@@ -3,26 +3,28 @@
 import os
 from collections.abc import Iterator, Sequence
 
+from skillpm.adopt.flat_files import find_flat_files
+from skillpm.core.names import COPIES
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import NewerDocument, SkillpmError
 from skillpm.files import read_text
-from skillpm.formats.legacy.registry import is_generated
-from skillpm.installer.journal import is_change_pending, read_journal
-from skillpm.installer.layout import Layout, load_receipt
-from skillpm.installer.leftovers import find_temporary_files
+from skillpm.formats.legacy_registry import is_generated
+from skillpm.installer.disk.journal import is_change_pending, read_journal
+from skillpm.installer.disk.layout import Layout, load_receipt
+from skillpm.installer.disk.leftovers import STAGED_COPIES, find_temporary_files
+from skillpm.locking.index_policy import unconfigured_index_hint
+from skillpm.locking.lock_resolution import find_lock_conflicts
 from skillpm.locks import is_held
-from skillpm.operations.context.acceptance import unchecked_message
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.scope import Scope
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import LINK_REPLACED, verify
-from skillpm.operations.migrate.flat_files import find_flat_files
-from skillpm.operations.pipeline.index_policy import find_unconfigured, unconfigured_index_hint
-from skillpm.operations.pipeline.lock_resolution import find_lock_conflicts
 from skillpm.operations.registry import check_registry
 from skillpm.registry.builder import list_folders
+from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.scope import Scope
+from skillpm.vetting.acceptance import unchecked_message
 
 MAX_NAMES = 12
 STATE_TEXTS = {"not-locked": "is not locked", "other-version": "is another version", "broken-link": "has a broken link"}
@@ -94,7 +96,8 @@ def check_journal(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     else:
         ours = (layout.journal, layout.stat_cache, layout.gitignore)
         documents = [*scope.target(doctor.settings).documents.values(), *ours]
-        folders = [path for path in (layout.staging, layout.trash) if os.path.lexists(path)]
+        copies = os.path.join(scope.base, COPIES, STAGED_COPIES)
+        folders = [path for path in (layout.staging, layout.trash, copies) if os.path.lexists(path)]
         for path in [*folders, *find_temporary_files(documents)]:
             message, remedy = "left by a killed command", f"{hint}, or any command that writes"
             yield Diagnostic(message=message, where=path, hint=remedy)
@@ -184,7 +187,7 @@ def check_registry_document(doctor: DoctorContext, scope: Scope) -> Iterator[Dia
         yield Diagnostic(message=message, where=scope.layout.registry, hint=hint)
         return
     if flat := find_flat_files(scope.layout.directory, list_folders(scope.layout.directory), doctor.settings.limits):
-        message = f"{pluralize(len(flat), 'flat file')} could be converted to skills: {_format_names(flat)}"
+        message = f"{pluralize(len(flat), 'flat file')} may be meant as skills: {_format_names(flat)}"
         hint = f"run `skillpm migrate{scope.flag} --dry-run` to see the result"
         yield Diagnostic(message=message, where=scope.layout.directory, hint=hint, is_note=True)
     result = check_registry(scope, doctor.context)

@@ -6,23 +6,23 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 
+from skillpm.agent_hosts.discover import read_user_config
 from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.errors import SignatureError
-from skillpm.fetchers.git.errors import GitFailed
-from skillpm.fetchers.git.process import GitProcesses
-from skillpm.installer.layout import Layout
-from skillpm.operations.context.audit_settings import load_audit_settings
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.scope import MANIFEST, Scope
-from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.context.scope_permissions import load_rules, unreachable_rule_messages, visible_scopes
-from skillpm.operations.context.scope_policy import load_policies, require_current
-from skillpm.operations.context.trust_settings import read_trust_rules, require_files_of_rule
-from skillpm.operations.discover import read_user_config
+from skillpm.fetchers.git.program.errors import GitFailed
+from skillpm.fetchers.git.program.process import GitProcesses
+from skillpm.installer.disk.layout import Layout
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
-from skillpm.operations.trust.applied_rules import apply_rule
+from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.scope import MANIFEST, Scope
+from skillpm.scope.scope_fetchers import configured_indexes
+from skillpm.scope.scope_permissions import load_rules, unreachable_rule_messages, visible_scopes
+from skillpm.scope.scope_policy import load_policies, require_current
+from skillpm.scope.trust_settings import read_trust_rules, require_files_of_rule
+from skillpm.vetting.applied_rules import apply_rule
 
 OLDEST_GIT = (2, 37)
 MIN_FREE_BYTES = 10_000_000

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
-from skillpm.operations.context.scope import Scope
 from skillpm.operations.doctor import agent_checks, cache_checks, directory_checks, environment_checks
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
+from skillpm.scope.scope import Scope
 
 Check = Callable[[DoctorContext], Iterable[Diagnostic]]
 

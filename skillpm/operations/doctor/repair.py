@@ -9,45 +9,49 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from skillpm.core.decoder import JsonNode
+from skillpm.change.change import ChangeOptions
 from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.directories import make_folders, remove_file, rename
 from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
 from skillpm.files import read_text, remove_tree, translate_os_errors, write_document
-from skillpm.formats.legacy.metadata import LegacyMetadata, read_legacy_metadata
+from skillpm.formats.legacy_metadata import LegacyMetadata, read_legacy_metadata
 from skillpm.formats.receipt import Receipt, write_receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import InstallOptions
-from skillpm.installer.backups import next_backup_id
-from skillpm.installer.disk_state import read_installed_state
-from skillpm.installer.journal import read_journal
-from skillpm.installer.late_edits import back_up_abandoned_change
-from skillpm.installer.layout import Layout, load_receipt
-from skillpm.installer.stat_cache import StatCache
+from skillpm.installer.disk.backups import next_backup_id
+from skillpm.installer.disk.disk_state import read_installed_state
+from skillpm.installer.disk.journal import read_journal
+from skillpm.installer.disk.late_edits import back_up_abandoned_change
+from skillpm.installer.disk.layout import Layout, load_receipt
+from skillpm.installer.disk.stat_cache import StatCache
+from skillpm.locking.lock_resolution import LockPolicy
 from skillpm.locks import hold_lock
 from skillpm.operations.cache.prune import remove_entries
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_lock import hold_scope, lock_scope
 from skillpm.operations.doctor.agent_checks import find_dead_links, find_partial_copies
-from skillpm.operations.doctor.cache_checks import find_damaged_entries, find_damaged_repositories
+from skillpm.operations.doctor.cache_checks import (
+    find_damaged_entries,
+    find_damaged_repositories,
+    find_inaccessible,
+)
 from skillpm.operations.doctor.diagnostics import DoctorContext
 from skillpm.operations.install.sync import sync
-from skillpm.operations.pipeline.change import ChangeOptions
-from skillpm.operations.pipeline.lock_resolution import LockPolicy
 from skillpm.operations.registry import rebuild_registry
 from skillpm.registry.build_state import PriorState
 from skillpm.registry.builder import PendingChanges, build_registry
 from skillpm.registry.metadata_overlay import find_legacy_metadata
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_lock import hold_scope, lock_scope
 
 Report = Callable[[str], None]
 
 
 def repair(doctor: DoctorContext, report: Report) -> None:
     """Repair everything that can be repaired without loss; `report` receives side effects and failures."""
-    steps = [partial(_repair_cache, doctor)]
+    steps = [partial(_repair_access, doctor), partial(_repair_cache, doctor)]
     if doctor.scope is not None:
         in_scope = (_repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry)
         steps += [partial(step, doctor.scope, doctor.context, report) for step in in_scope]
@@ -56,6 +60,12 @@ def repair(doctor: DoctorContext, report: Report) -> None:
             step()
         except SkillpmError as error:
             report(f"{error.message} ({error.where})" if error.where else error.message)
+
+
+def _repair_access(doctor: DoctorContext) -> None:
+    for path in [*find_inaccessible(doctor)]:
+        with translate_os_errors("remove a part of the cache", path):
+            remove_tree(path)
 
 
 def _repair_cache(doctor: DoctorContext) -> None:

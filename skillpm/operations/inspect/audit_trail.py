@@ -7,14 +7,13 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.errors import OfflineError
 from skillpm.files import read_text
-from skillpm.formats.pin import GitPin, pin_value
-from skillpm.installer.layout import load_receipt
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.installer.disk.layout import load_receipt
 from skillpm.operations.policy.explain import list_policies
-from skillpm.operations.review.review_files import load_reviews
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 from skillpm.trust.reviews import find_reviews
+from skillpm.vetting.review_files import load_reviews
 
 
 def describe_scope(scope: Scope, context: Context) -> dict[str, Any]:
@@ -59,8 +58,8 @@ def describe_skills(scope: Scope, context: Context) -> dict[SkillName, dict[str,
         described[name] = {
             "version": entry.version,
             "digest": entry.digest,
-            "source": pin_value(entry.pin),
-            "commit": entry.pin.commit if isinstance(entry.pin, GitPin) else "",
+            "source": entry.pin.to_json(),
+            "commit": entry.pin.commit_id,
             "signer": "" if skill is None or skill.digest != entry.digest else skill.signer,
             "reviewers": sorted({review.reviewer for review in found}),
         }

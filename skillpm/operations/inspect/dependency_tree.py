@@ -11,11 +11,10 @@ from skillpm.core.versions import ANY
 from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.actions import version_label
-from skillpm.installer.skill_file import is_skill_folder
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.requirements.source import requirement_value
+from skillpm.installer.disk.skill_file import is_skill_folder
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 
 
 class DependencyNode(Value):
@@ -35,7 +34,7 @@ def build_dependency_tree(scope: Scope, context: Context, names: Sequence[str] =
     for name in names:
         _require_locked(scope, files, name)
     seen: set[SkillName] = set()
-    requirements = {name: requirement_value(source) for name, source in files.requirements.items()}
+    requirements = {name: source.to_json() for name, source in files.requirements.items()}
     return tuple(
         _make_node(SkillName(name), requirements.get(SkillName(name), ANY), files.lockfile.skills, seen).replace(
             include=find_include_place(files, name)

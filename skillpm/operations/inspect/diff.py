@@ -1,37 +1,36 @@
 """`diff`: show local edits to installed skills, or what an update would change."""
 
-from skillpm.core.file_tree import FileTree
-from skillpm.core.names import SkillName
-from skillpm.core.values import Value
-from skillpm.errors import NotFoundError
-from skillpm.fetchers.base import variant_of
-from skillpm.fetchers.verified_content import fetch_content
-from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.receipt import InstalledSkill
-from skillpm.installer.actions import version_label
-from skillpm.installer.disk_state import read_installed_states
-from skillpm.installer.escaping_links import has_escaping_link
-from skillpm.installer.layout import load_receipt
-from skillpm.installer.stat_cache import read_stat_cache
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
-from skillpm.operations.inspect.file_diff import (
+from skillpm.change.local_skills import link_targets, mark_edited_links
+from skillpm.compare.file_diff import (
     FileDiff,
     compare_files,
     compare_trees,
     read_disk_files,
     read_tree_files,
 )
+from skillpm.compare.skill_change import compare_content
+from skillpm.core.file_tree import FileTree
+from skillpm.core.names import SkillName
+from skillpm.core.values import Value
+from skillpm.errors import NotFoundError
+from skillpm.fetchers.verified_content import fetch_content
+from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.receipt import InstalledSkill
+from skillpm.installer.actions import version_label
+from skillpm.installer.disk.disk_state import read_installed_states
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.installer.disk.stat_cache import read_stat_cache
+from skillpm.installer.escaping_links import has_escaping_link
+from skillpm.locking.index_policy import refuse_unconfigured, select_upgrades
+from skillpm.locking.source_policy import check_sources
+from skillpm.locking.upgrade import UpgradeOptions, resolve_upgrade
 from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
-from skillpm.operations.inspect.skill_change import compare_content
-from skillpm.operations.pipeline.index_policy import refuse_unconfigured, select_upgrades
-from skillpm.operations.pipeline.local_skills import link_targets, mark_edited_links
-from skillpm.operations.pipeline.source_policy import check_sources
-from skillpm.operations.pipeline.upgrade import UpgradeOptions, resolve_upgrade
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.skillmd.capability_changes import ReviewFinding
 
 
@@ -148,7 +147,7 @@ def _read_stored_tree(scope: Scope, context: Context, name: SkillName, skill: Lo
     if skill.digest is None:
         return None
     fetchers = make_fetchers(scope, context)
-    if not context.store.has(skill.digest, variant_of(skill.pin)):
+    if not context.store.has(skill.digest, skill.pin.store_variant()):
         # A lockfile may come from a stranger: it must not make skillpm contact a server that the manifest and the
         # user's configuration do not name.
         files = read_project_files(scope, context)

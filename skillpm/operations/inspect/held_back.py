@@ -5,11 +5,7 @@ from contextlib import suppress
 
 from skillpm.core.names import SkillName
 from skillpm.errors import OfflineError
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.inspect.constraints import (
+from skillpm.locking.constraints import (
     collect_constraints,
     find_exclusion_reason,
     find_pin_reason,
@@ -22,6 +18,10 @@ from skillpm.operations.inspect.upstream import (
     find_newest,
     find_unchanged_versions,
 )
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import make_fetchers
 
 
 def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> list[str]:

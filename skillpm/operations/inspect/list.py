@@ -12,20 +12,19 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError
 from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
 from skillpm.formats.manifest import Manifest, read_manifest
-from skillpm.formats.pin import describe_pin
 from skillpm.formats.receipt import InstalledSkill, Receipt
 from skillpm.formats.registry import RegistryEntry
 from skillpm.installer.actions import version_label
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.disk_state import digest_folder, find_changes
+from skillpm.installer.disk.disk_state import digest_folder, find_changes
+from skillpm.installer.disk.skill_file import read_skill_file
+from skillpm.installer.disk.stat_cache import StatCache, read_stat_cache
 from skillpm.installer.escaping_links import has_escaping_link
-from skillpm.installer.skill_file import read_skill_file
-from skillpm.installer.stat_cache import StatCache, read_stat_cache
-from skillpm.operations.context.acceptance import Acceptance, PresentSkill, find_claim
-from skillpm.operations.context.scope import Scope
 from skillpm.registry.build_state import BuildResult, PriorState
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
+from skillpm.scope.scope import Scope
 from skillpm.serving.permissions import Rules
+from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_claim
 
 if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
@@ -124,7 +123,7 @@ def _find_unchecked(
 def _find_members(scope: Scope, manifest: Manifest | None) -> tuple[str, ...]:
     if scope.member or manifest is None or not manifest.members:
         return ()
-    from skillpm.operations.context.workspace import find_members  # noqa: PLC0415  (only in a workspace)
+    from skillpm.scope.workspace import find_members  # noqa: PLC0415  (only in a workspace)
 
     return find_members(scope.base, manifest.members).folders
 
@@ -147,7 +146,7 @@ def _read_lockfile(view: ReadView, scope: Scope) -> Lockfile | None:
     except DocumentError:
         return None
     if lockfile is not None and lockfile.members:
-        from skillpm.operations.context.workspace_files import select_member  # noqa: PLC0415  (only in a workspace)
+        from skillpm.scope.workspace_files import select_member  # noqa: PLC0415  (only in a workspace)
 
         lockfile = select_member(lockfile, scope.member)
     return lockfile
@@ -208,7 +207,7 @@ def _make_listed_skill(
     state = _state(name, view, installed, built, stat_cache)
     if state == "installed" and locked is not None and name not in locked:
         state = "not-locked"
-    return ListedSkill(name, state, entry, describe_pin(installed.pin), installed.digest or "", path, links)
+    return ListedSkill(name, state, entry, installed.pin.describe(), installed.digest or "", path, links)
 
 
 def _match_locked(listed: ListedSkill, locked_skill: LockedSkill, folder: str) -> ListedSkill:
@@ -219,9 +218,7 @@ def _match_locked(listed: ListedSkill, locked_skill: LockedSkill, folder: str) -
     if locked_skill.digest is None or os.path.islink(folder) or digest_folder(folder) != locked_skill.digest:
         return listed._replace(locked_version=version_label(locked_skill))
     entry: RegistryEntry = {**listed.entry, "version": locked_skill.version} if locked_skill.version else listed.entry
-    return listed._replace(
-        state="locked", entry=entry, source=describe_pin(locked_skill.pin), digest=locked_skill.digest
-    )
+    return listed._replace(state="locked", entry=entry, source=locked_skill.pin.describe(), digest=locked_skill.digest)
 
 
 def _local_entry(name: str, view: ReadView, built: BuildResult, installed: InstalledSkill | None) -> RegistryEntry:

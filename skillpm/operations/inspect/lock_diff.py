@@ -1,20 +1,20 @@
 """`diff --locked`: what a changed lockfile means in content, between git revisions and the working tree."""
 
+from skillpm.compare.committed_files import CommittedFiles
+from skillpm.compare.file_diff import LineBudget
+from skillpm.compare.locked_contents import LockedContents, read_contents
+from skillpm.compare.skill_change import SkillChange, describe_change
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import Lockfile, read_lockfile
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import LOCKFILE, Scope
-from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
-from skillpm.operations.inspect.committed_files import CommittedFiles
-from skillpm.operations.inspect.file_diff import LineBudget
-from skillpm.operations.inspect.locked_contents import LockedContents, read_contents
-from skillpm.operations.inspect.skill_change import SkillChange, describe_change
-from skillpm.operations.pipeline.lock_resolution import find_changed_skills
+from skillpm.locking.lock_resolution import find_changed_skills
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import LOCKFILE, Scope
+from skillpm.scope.scope_permissions import load_rules, refuse_denied
 
 WORKING_TREE = "the working tree"
 
@@ -61,6 +61,7 @@ def diff_locked(scope: Scope, context: Context, revisions: str, name: str = "") 
     budget = LineBudget()
     changes = tuple(
         describe_change(
+            context,
             each,
             (old, new),
             (old_contents.trees.get(each), new_contents.trees.get(each)),

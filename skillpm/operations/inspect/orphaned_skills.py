@@ -4,10 +4,10 @@ import os
 
 from skillpm.core.shell import shell_word
 from skillpm.core.values import Value
-from skillpm.installer.layout import PROJECT_FOLDER
-from skillpm.installer.skill_file import is_skill_folder
-from skillpm.operations.context.scope import Scope, candidate_project_dirs
+from skillpm.installer.disk.layout import PROJECT_FOLDER
+from skillpm.installer.disk.skill_file import is_skill_folder
 from skillpm.registry.builder import list_folders
+from skillpm.scope.scope import Scope, candidate_project_dirs
 from skillpm.settings import Settings
 
 

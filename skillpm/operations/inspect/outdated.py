@@ -1,6 +1,7 @@
 """`outdated`: list skills with newer versions. Changes nothing but caches."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
@@ -10,35 +11,36 @@ from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotFoundError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import GitPin, IndexPin, OciPin, PackagePin, PathPin, UrlPin, summarize_pin
 from skillpm.installer.actions import version_label
-from skillpm.installer.layout import load_receipt
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_settings import read_effective_cutoff
-from skillpm.operations.inspect.constraints import (
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.kinds.base import Source
+from skillpm.kinds.git import GitSource
+from skillpm.locking.constraints import (
     ConstraintsByName,
     collect_constraints,
     find_exclusion_reason,
     find_pin_reason,
     select_skills,
 )
-from skillpm.operations.inspect.excluded_commits import find_excluded_commits
-from skillpm.operations.inspect.moved_tags import find_moved_tags
+from skillpm.locking.excluded_commits import find_excluded_commits
+from skillpm.locking.moved_tags import find_moved_tags
+from skillpm.locking.upgrade import resolve_upgrade
+from skillpm.locking.yanked import find_yank_reason
 from skillpm.operations.inspect.upstream import (
     fetch_versions,
     find_newer_version,
     find_newest,
     find_unchanged_versions,
-    find_yank_reason,
 )
-from skillpm.operations.pipeline.includes import EVERY_REPOSITORY, expand_includes
-from skillpm.operations.pipeline.index_policy import find_unconfigured
-from skillpm.operations.pipeline.upgrade import resolve_upgrade
 from skillpm.requirements.include import find_locked_includes
-from skillpm.requirements.source import GitSource, Source
+from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_settings import read_effective_cutoff
+from skillpm.specs.includes import EVERY_REPOSITORY, expand_includes
+from skillpm.store import StoreDamaged
 
 
 class OutdatedSkill(Value):
@@ -102,7 +104,7 @@ def _check_group(
 def _unreachable_row(name: SkillName, locked: Lockfile, error: str) -> OutdatedSkill:
     skill = locked.skills[name]
     current = version_label(skill)
-    source = summarize_pin(skill.pin)
+    source = skill.pin.summarize()
     return OutdatedSkill(
         name=name, current=current, compatible=current, latest="?", source=source, error=sanitize(error)
     )
@@ -112,19 +114,7 @@ def _group_by_origin(locked: Lockfile, names: Sequence[SkillName]) -> list[list[
     """Group skills by repository, index, URL, folder or package."""
     groups: dict[str, list[SkillName]] = {}
     for name in names:
-        match locked.skills[name].pin:
-            case (
-                GitPin(url=origin)
-                | IndexPin(index=origin)
-                | UrlPin(url=origin)
-                | PathPin(path=origin)
-                | OciPin(repository=origin)
-            ):
-                groups.setdefault(origin, []).append(name)
-            case PackagePin() as pin:
-                groups.setdefault(f"{pin.kind}:{pin.package}", []).append(name)
-            case _:
-                groups.setdefault("", []).append(name)
+        groups.setdefault(locked.skills[name].pin.origin(), []).append(name)
     return list(groups.values())
 
 
@@ -170,27 +160,23 @@ def _check_outdated(
                 current=current,
                 compatible=compatible,
                 latest=latest,
-                source=summarize_pin(skill.pin),
+                source=skill.pin.summarize(),
                 reason=reason,
                 moved_ref=moved.get(name, ""),
             )
             rows.append(row)
-    return rows + _find_new_and_gone(files, updated, names)
+    return rows + _find_new_and_gone(scope, context, files, updated, names)
 
 
 def _explain_command(name: SkillName, skill: LockedSkill, latest: str) -> str:
     """Return how to learn what keeps a skill from a version that its requirement allows: usually its dependencies."""
-    match skill.pin:
-        case OciPin():
-            spec = f"oci://{skill.pin.repository}@{latest}"
-        case IndexPin():
-            spec = f"{name}@{latest}"
-        case _:
-            return ""
-    return f"`skillpm install {shell_word(spec)} --dry-run` explains what prevents it"
+    spec = skill.pin.version_spec(name, latest)
+    return spec and f"`skillpm install {shell_word(spec)} --dry-run` explains what prevents it"
 
 
-def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]) -> list[OutdatedSkill]:
+def _find_new_and_gone(
+    scope: Scope, context: Context, files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]
+) -> list[OutdatedSkill]:
     """Return the skills that included repositories have and that are not locked, and those they no longer have."""
     locked = files.lockfile
     new = [
@@ -199,8 +185,8 @@ def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[S
             current="",
             compatible=version_label(skill),
             latest=version_label(skill),
-            source=summarize_pin(skill.pin),
-            reason=f"new in {files.included[name].place}",
+            source=skill.pin.summarize(),
+            reason=f"new in {files.included[name].place}{_describe_refusal(scope, context, name, skill)}",
         )
         for name, skill in updated.skills.items()
         if name in files.included and name not in locked.skills
@@ -212,7 +198,7 @@ def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[S
             current=version_label(locked.skills[name]),
             compatible="",
             latest="",
-            source=summarize_pin(locked.skills[name].pin),
+            source=locked.skills[name].pin.summarize(),
             reason=f"no longer in {included[name][0].place}",
         )
         for name in names
@@ -221,13 +207,24 @@ def _find_new_and_gone(files: ProjectFiles, updated: Lockfile, names: Sequence[S
     return new + gone
 
 
+def _describe_refusal(scope: Scope, context: Context, name: SkillName, skill: LockedSkill) -> str:
+    """Return why `update` would leave a new skill out, as far as its content is in the store; empty if it would not."""
+    from skillpm.vetting.incoming import find_refusals  # noqa: PLC0415  (with the audit)
+
+    with suppress(StoreDamaged):
+        tree = None if skill.digest is None else context.store.read(skill.digest, skill.pin.store_variant())
+        if tree is not None and (problems := find_refusals(scope, context, name, skill, tree)):
+            return f"; it would be left out: {problems[0].text}"
+    return ""
+
+
 def distinct_labels(old: LockedSkill, new: LockedSkill) -> tuple[str, str]:
     """Return labels of two states of a skill; if their versions are equal, with the commit or a note."""
     old_label, new_label = version_label(old), version_label(new)
     if old == new or old_label != new_label:
         return old_label, new_label
-    if isinstance(old.pin, GitPin) and isinstance(new.pin, GitPin) and old.pin.commit != new.pin.commit:
-        old_commit, new_commit = short_commit(old.pin.commit), short_commit(new.pin.commit)
+    if "" != old.pin.commit_id != new.pin.commit_id != "":
+        old_commit, new_commit = short_commit(old.pin.commit_id), short_commit(new.pin.commit_id)
         return f"{old_label} ({old_commit})", f"{new_label} ({new_commit})"
     return old_label, f"{new_label} (other {'source' if old.digest == new.digest else 'content'})"
 

@@ -9,30 +9,30 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, FileError, NotFoundError
 from skillpm.files import OS_ERROR_REASONS
-from skillpm.formats.legacy.metadata import merge_requirements
-from skillpm.formats.pin import Pin
+from skillpm.formats.legacy_metadata import merge_requirements
 from skillpm.formats.receipt import InstalledFile
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.disk_state import find_changes, walk_files
+from skillpm.installer.disk.disk_state import find_changes, walk_files
+from skillpm.installer.disk.skill_file import find_skill_file, read_skill_file
+from skillpm.installer.disk.stat_cache import read_stat_cache
 from skillpm.installer.escaping_links import ESCAPING_LINK_MESSAGE, has_escaping_link
-from skillpm.installer.skill_file import find_skill_file, read_skill_file
-from skillpm.installer.stat_cache import read_stat_cache
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
-from skillpm.operations.context.scope_policy import load_scope_policies
-from skillpm.operations.context.scope_settings import read_user_setting
+from skillpm.kinds.base import Pin
+from skillpm.locking.yanked import find_index_warnings
 from skillpm.operations.inspect.list import ListedSkill, list_skills
-from skillpm.operations.inspect.yanked import find_index_warnings
 from skillpm.registry.metadata_overlay import select_checkable_needs
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_permissions import load_rules, refuse_denied
+from skillpm.scope.scope_policy import load_scope_policies
+from skillpm.scope.scope_settings import read_user_setting
 from skillpm.serving.availability import Environment
 from skillpm.settings import Settings
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
 
 if TYPE_CHECKING:
-    from skillpm.operations.trust.applied_rules import AppliedRule
+    from skillpm.vetting.applied_rules import AppliedRule
 
 
 class ShownFile(Value):
@@ -66,7 +66,7 @@ def find_applied_rules(scope: Scope, settings: Settings, pin: Pin) -> "tuple[App
     """Return the rules about signatures that apply to a source; few users have any."""
     if read_user_setting(settings, "trust") is None and load_scope_policies(scope, settings) is None:
         return ()
-    from skillpm.operations.trust import applied_rules  # noqa: PLC0415  (as above)
+    from skillpm.vetting import applied_rules  # noqa: PLC0415  (as above)
 
     return applied_rules.find_applied_rules(scope, settings, pin)
 

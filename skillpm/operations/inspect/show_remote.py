@@ -1,19 +1,19 @@
 """`show SPEC`: a skill that is not installed, fetched with every check of an install. Writes only to the caches."""
 
+from skillpm.change.apart import fetch_checked, resolve_apart
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, UsageError
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_permissions import load_rules, refuse_denied
-from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.install.spec_requirements import parse_requests
-from skillpm.operations.use import fetch_checked, resolve_apart
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.skillmd.capabilities import Capabilities, find_capabilities
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import Skill, read_skill
+from skillpm.specs.request import InstallRequest
+from skillpm.specs.spec_requirements import parse_requests
 
 
 class RemoteSkill(Value):

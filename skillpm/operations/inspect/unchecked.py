@@ -1,13 +1,13 @@
 """The skills that this machine has not checked yet, as after a clone: reported by commands that check nothing."""
 
 from skillpm.core.names import SkillName
-from skillpm.installer.disk_state import read_installed_state
-from skillpm.installer.layout import load_receipt
-from skillpm.installer.stat_cache import read_stat_cache
-from skillpm.operations.context.acceptance import Acceptance, PresentSkill, find_claim
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
+from skillpm.installer.disk.disk_state import read_installed_state
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.installer.disk.stat_cache import read_stat_cache
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_claim
 
 
 def find_unchecked(scope: Scope, context: Context) -> list[SkillName]:

@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from skillpm.core.names import SkillName
-from skillpm.core.text import sanitize
 from skillpm.core.versions import ANY, is_newer, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.formats.index_releases import Release
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.formats.pin import IndexPin, Pin
-from skillpm.operations.inspect.constraints import ConstraintsByName
-from skillpm.requirements.declared_dependencies import has_open_version, without_range
-from skillpm.requirements.source import BundledSource, GitSource, Source
+from skillpm.kinds.base import Pin, Source
+from skillpm.kinds.git import GitSource
+from skillpm.locking.constraints import ConstraintsByName
 from skillpm.resolver.provider import AvailableVersion
 
 
@@ -30,8 +27,10 @@ def fetch_versions(
     for name, each in constraints.items():
         for constraint in each:
             source = constraint.source
-            if has_open_version(source):
-                sources.setdefault(name, without_range(source))
+            if source.is_open and locked[name].pin.commit_id:
+                continue  # it comes from a repository, so the versions of an index are those of another skill
+            if source.has_open_version:
+                sources.setdefault(name, source.without_range())
             elif isinstance(source, GitSource) and source.kind == "tag":
                 sources.setdefault(name, source.replace(kind="version", ref=ANY))
     versions = fetchers.versions(sources, dated=with_dates) if sources else {}
@@ -43,11 +42,11 @@ def fetch_versions(
 
 def _is_elsewhere(version: AvailableVersion, pin: Pin) -> bool:
     """Return whether a version is from another index than the locked one, or bundled with skillpm."""
-    if not isinstance(pin, IndexPin):
+    if not pin.index_url:
         return False
     offered = version.find_pin() if version.find_pin is not None else None
-    is_other = isinstance(offered, IndexPin) and offered.index != pin.index
-    return is_other or isinstance(version.source, BundledSource)
+    is_other = offered is not None and offered.index_url not in {"", pin.index_url}
+    return is_other or version.source.bundled_name != ""
 
 
 def find_newest(versions: Sequence[AvailableVersion]) -> AvailableVersion | None:
@@ -66,14 +65,6 @@ def find_newer_version(newest: AvailableVersion | None, compatible: LockedSkill,
     ):
         return ""
     return newest.version
-
-
-def find_yank_reason(versions: Sequence[AvailableVersion] | Sequence[Release], version: str) -> str:
-    """Return that a version was yanked, and why; empty if it was not."""
-    for item in versions:
-        if item.yanked and item.version == version:
-            return f"{sanitize(version, 40)} was yanked" + (f": {sanitize(item.reason)}" if item.reason else "")
-    return ""
 
 
 def find_unchanged_versions(

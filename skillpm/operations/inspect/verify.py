@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from skillpm.change.local_skills import wrong_target_message
 from skillpm.core.digest import shorten_distinct_digests
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.names import SIGNATURE_FILE, SkillName
@@ -15,17 +16,24 @@ from skillpm.formats.lockfile import LockedSkill, read_lockfile
 from skillpm.formats.receipt import InstalledSkill, Receipt
 from skillpm.installer.actions import version_label
 from skillpm.installer.consistent_view import ReadView, read_until_consistent
-from skillpm.installer.disk_state import FOLDER_REPLACED, REPLACED_REASON, FileChange, digest_folder, find_changes
+from skillpm.installer.disk.disk_state import (
+    FOLDER_REPLACED,
+    LINE_ENDINGS_REASON,
+    REPLACED_REASON,
+    FileChange,
+    differs_in_line_endings,
+    digest_folder,
+    find_changes,
+)
+from skillpm.installer.disk.stat_cache import StatCache
 from skillpm.installer.links.state import read_link_state
-from skillpm.installer.stat_cache import StatCache
-from skillpm.operations.context.project_files import read_project_files, require_project_manifest
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_policy import load_scope_policies, warn_of_old_policies
-from skillpm.operations.context.scope_settings import read_user_setting
-from skillpm.operations.inspect.yanked import find_index_warnings
-from skillpm.operations.pipeline.local_skills import wrong_target_message
+from skillpm.locking.yanked import find_index_warnings
+from skillpm.scope.project_files import read_project_files, require_project_manifest
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_policy import load_scope_policies, warn_of_old_policies
+from skillpm.scope.scope_settings import read_user_setting
 
 if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
@@ -63,7 +71,7 @@ def verify(scope: Scope, context: Context) -> VerifyReport:
     require_project_manifest(scope, context.settings)
     files, policies = read_project_files(scope, context), load_scope_policies(scope, context.settings)
     if policies is not None or read_user_setting(context.settings, "trust") is not None:
-        from skillpm.operations.context.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
+        from skillpm.scope.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
 
         require_key_files(scope, context.settings)
     warn_of_old_policies(policies, context.reporter.warn)
@@ -130,20 +138,25 @@ def _verify_skill(
 def _verify_content(
     name: SkillName, folder: str, locked: LockedSkill, installed: InstalledSkill | None, sync_command: str
 ) -> VerifiedSkill:
+    restore = f"{sync_command[:-1]} --force`"
     if os.path.islink(folder) or not os.path.isdir(folder):
         return VerifiedSkill(name=name, state="modified", detail=REPLACED_REASON, files=FOLDER_REPLACED)
     if installed is None:
         if digest_folder(folder) == locked.digest:
             return VerifiedSkill(name=name, state="ok")
-        return VerifiedSkill(
-            name=name, state="modified", detail="differs from the lockfile, and was not installed by skillpm"
-        )
+        detail = "differs from the lockfile, and was not installed by skillpm"
+        if differs_in_line_endings(folder, locked.digest):
+            detail = f"{LINE_ENDINGS_REASON}; {restore} restores it"
+        return VerifiedSkill(name=name, state="modified", detail=detail)
     changes = tuple(find_changes(folder, name, installed.files, StatCache()))
     if changes and digest_folder(folder, installed.files) == installed.digest == locked.digest:
         detail = f"only executable bits differ; {sync_command} restores them"
         return VerifiedSkill(name=name, state="modified", detail=detail, files=changes)
     if changes:
-        return VerifiedSkill(name=name, state="modified", detail="edited since it was installed", files=changes)
+        detail = "edited since it was installed"
+        if differs_in_line_endings(folder, locked.digest):
+            detail = f"{LINE_ENDINGS_REASON}; {restore} restores it"
+        return VerifiedSkill(name=name, state="modified", detail=detail, files=changes)
     if installed.digest != locked.digest:
         expected, actual = version_label(locked), version_label(installed)
         if expected == actual:
@@ -180,8 +193,8 @@ def _verify_signature(
     entry, settings = locked[skill.name], fetchers.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
-    from skillpm.operations.trust.beside import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
-    from skillpm.operations.trust.signers import check_signature  # noqa: PLC0415  (few skills are signed)
+    from skillpm.vetting.beside import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
+    from skillpm.vetting.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
     beside = partial(find_signatures_beside, fetchers, skill.name, entry, tree, view.layout)

@@ -1,35 +1,48 @@
 """`install`: add skills to the manifest, resolve only what is new, and install it."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from skillpm.agent_hosts.known_agents import project_folders
+from skillpm.change.change import ChangeOptions, ChangeResult, change
 from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import parse_skill_name
 from skillpm.core.text import sanitize
-from skillpm.errors import ConflictError, FetchError, NotFoundError, OfflineError, UsageError
+from skillpm.errors import (
+    ConflictError,
+    FetchError,
+    NotFoundError,
+    NotTrusted,
+    OfflineError,
+    RefusedError,
+    UsageError,
+)
 from skillpm.formats.editing.json_edit import set_members
+from skillpm.kinds.base import EXAMPLES, Source
+from skillpm.kinds.git import GitSource
+from skillpm.kinds.index import IndexSource
 from skillpm.operations.agents import add_agents, require_agent_folders
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.context.scope_fetchers import configured_indexes
-from skillpm.operations.install.local_siblings import add_local_siblings
-from skillpm.operations.install.request import InstallRequest, NewRequirement, describe_source
-from skillpm.operations.install.sibling_skills import sibling_notes
-from skillpm.operations.install.spec_requirements import is_same_origin, is_satisfied, parse_requests
-from skillpm.operations.install.whole_folders import add_includes, include_notes, parse_includes
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
-from skillpm.operations.pipeline.groups import add_to_group
-from skillpm.requirements.declared_dependencies import is_same_folder
 from skillpm.requirements.manifest_requirements import rebase_source
-from skillpm.requirements.source import BundledSource, GitSource, IndexSource, requirement_value
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
-from skillpm.requirements.specifier_hints import EXAMPLES
+from skillpm.scope.left_out import LeftOut, describe_reason, report_left_out
+from skillpm.scope.project_files import ProjectFiles, read_project_files, require_project_manifest
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import configured_indexes, make_fetchers
+from skillpm.specs.request import InstallRequest, NewRequirement
+from skillpm.specs.sibling_skills import sibling_notes
+from skillpm.specs.spec_requirements import is_same_origin, is_satisfied, parse_requests
+from skillpm.specs.whole_folders import add_includes, include_notes, parse_includes
 
 
-def install(scope: Scope, context: Context, request: InstallRequest, options: ChangeOptions) -> ChangeResult:
+def install(
+    scope: Scope,
+    context: Context,
+    request: InstallRequest,
+    options: ChangeOptions,
+) -> ChangeResult:
     """Add skills to the manifest and install them. Skills that are there from the same source stay as they are."""
     if options.lock_policy.locked or options.lock_policy.frozen:
         flag = "--locked" if options.lock_policy.locked else "--frozen"
@@ -40,37 +53,110 @@ def install(scope: Scope, context: Context, request: InstallRequest, options: Ch
     require_project_manifest(scope, context.settings)  # before any server is contacted
     require_agent_folders(request.agents, scope, context)
     with _hint_local_path(request.specs, context.settings.working_directory):
-        includes, request = parse_includes(scope, context, request)
         before = read_project_files(scope, context)
+        copies = make_fetchers(scope, context).with_locked(before.whole_lockfile.skills).copies
+        if request.agents:
+            copies.agent_folders = project_folders([*(before.manifest.agents or ()), *request.agents])
+        includes, request = parse_includes(scope, context, request)
         requested = parse_requests(scope, context, request, force=options.install.force)
-        additions, local_notes = add_local_siblings(scope, context, before, requested)
-        names = [*(addition.name for addition in additions), *(name for new in includes for name in new.names)]
-        install_options = options.install.replace(
-            selected=names, inexact=True, is_linking_requested=bool(request.agents)
-        )
+        additions, local_notes = requested, list[str]()
+        if any(addition.source.is_read_each_time for addition in requested):
+            from skillpm.specs.local_siblings import add_local_siblings  # noqa: PLC0415  (only for local folders)
 
-        def edit(files: ProjectFiles) -> ProjectFiles:
-            files = _add_requirements(scope, context, files, additions, force=options.install.force)
-            files = add_includes(files, includes)
-            files = add_to_group(files, group, names) if group else files
-            return add_agents(files, request.agents) if request.agents else files
+            additions, local_notes = add_local_siblings(scope, context, before, requested)
 
-        refreshed = tuple(new.include.source.url for new in includes)
-        options = options.replace(install=install_options, adds_indexes=True, refreshed=refreshed)
-        result = change(scope, context, options, edit)
+        def attempt(additions: Sequence[NewRequirement]) -> ChangeResult:
+            names = [*(addition.name for addition in additions), *(name for new in includes for name in new.names)]
+
+            def edit(files: ProjectFiles) -> ProjectFiles:
+                files = _add_requirements(
+                    scope, context, files, additions, names_folder=bool(request.path), force=options.install.force
+                )
+                files = add_includes(files, includes)
+                if group:
+                    from skillpm.change.groups import add_to_group  # noqa: PLC0415  (only with --group)
+
+                    files = add_to_group(files, group, names)
+                return add_agents(files, request.agents) if request.agents else files
+
+            install_options = options.install.replace(
+                selected=names, inexact=True, is_linking_requested=bool(request.agents)
+            )
+            refreshed = tuple(new.include.source.url for new in includes)
+            return change(
+                scope,
+                context,
+                options.replace(install=install_options, adds_indexes=True, refreshed=refreshed),
+                edit,
+            )
+
+        result, installed = _attempt_without_refused(scope, context, before, additions, attempt)
         notes = tuple(local_notes)
-        notes += tuple(note for addition in additions if (note := _kept_ref_note(before, addition)))
+        notes += tuple(note for addition in installed if (note := _kept_ref_note(before, addition)))
         notes += tuple(include_notes(before, includes))
         if not options.dry_run:
             new = [action.name for action in result.actions if action.verb in {"add", "update"}]
-            notes += tuple(sibling_notes(scope, read_project_files(scope, context).lockfile, new))
+            lockfile = read_project_files(scope, context).lockfile
+            notes += tuple(sibling_notes(scope, make_fetchers(scope, context), lockfile, new))
         return result.replace(notes=(*result.notes, *notes), warnings=tuple(context.reporter.warnings))
 
 
+def _attempt_without_refused(
+    scope: Scope,
+    context: Context,
+    before: ProjectFiles,
+    additions: Sequence[NewRequirement],
+    attempt: Callable[[Sequence[NewRequirement]], ChangeResult],
+) -> tuple[ChangeResult, Sequence[NewRequirement]]:
+    """Install, again without what is refused of a folder, a site or a package of which all skills were asked for.
+
+    A refusal changes nothing, so this is the same as asking for the others at once. Returns what was asked for at last.
+    """
+    left_out: list[LeftOut] = []
+    while True:
+        optional = {it.name for it in additions if it.place and it.name not in before.whole_lockfile.skills}
+        try:
+            result = attempt(additions)
+        except (RefusedError, NotTrusted) as error:
+            failed = {*error.skills} & optional
+            if not failed or not {*error.skills} <= failed or len(failed) == len(additions):
+                raise
+            found = [_leave_out(scope, it, error) for it in additions if it.name in failed]
+            report_left_out(context.reporter, found)
+            left_out += found
+            additions = [it for it in additions if it.name not in failed]
+        else:
+            return result.replace(left_out=(*result.left_out, *left_out)), additions
+
+
+def _leave_out(scope: Scope, addition: NewRequirement, error: RefusedError | NotTrusted) -> LeftOut:
+    name, place = addition.name, sanitize(addition.place)
+    if isinstance(error, RefusedError):
+        part = next((part for part in error.parts if name in part.skills), error)
+        return LeftOut(name=name, place=place, reason=describe_reason(name, part))
+    problems = [problem for problem in error.problems if problem["skill"] == name]
+    reason = ": ".join(filter(None, (problems[0][key] for key in ("rule", "where", "message"))))
+    more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+    rules = dict.fromkeys(problem["rule"] for problem in problems)
+    words = [word for rule in rules for word in ("--allow", rule)]
+    is_allowable = all(problem["kind"] == "audit" for problem in problems)
+    option = (scope.command("install", addition.place, "--all", *words), "takes it")
+    return LeftOut(name=name, place=place, reason=f"{reason}{more}", options=(option,) if is_allowable else ())
+
+
 def _add_requirements(
-    scope: Scope, context: Context, files: ProjectFiles, additions: Sequence[NewRequirement], *, force: bool
+    scope: Scope,
+    context: Context,
+    files: ProjectFiles,
+    additions: Sequence[NewRequirement],
+    *,
+    names_folder: bool,
+    force: bool,
 ) -> ProjectFiles:
-    """Add the requirements to the manifest. Raises `ConflictError` for a name that has another source."""
+    """Add the requirements to the manifest. Raises `ConflictError` for a name that has another source.
+
+    `names_folder`: the user named the folder, and so chose another skill of the name in the same repository.
+    """
     values: dict[str, Any] = {}
     for addition in additions:
         existing = files.requirements.get(addition.name)
@@ -79,16 +165,18 @@ def _add_requirements(
         locked = files.lockfile.skills.get(addition.name)
         if existing is not None and not force:
             indexes = configured_indexes(scope, context.settings)
-            if not is_same_origin(rebase_source(addition.source, scope.member), existing, locked, indexes):
+            source = rebase_source(addition.source, scope.member)
+            is_chosen = names_folder and _is_same_repository(source, existing)
+            if not (is_chosen or is_same_origin(source, existing, locked, indexes)):
                 raise ConflictError(
-                    f"`{addition.name}` is already required from {describe_source(existing)}",
+                    f"`{addition.name}` is already required from {existing.describe()}",
                     where=f"{files.manifest.file}: skills.{addition.name}",
-                    hint=_replace_hint(addition),
+                    hint=_replace_hint(scope, addition, has_indexes=bool(indexes)),
                 )
         source = addition.source
-        if isinstance(source, GitSource) and isinstance(existing, GitSource) and is_same_folder(source, existing):
+        if isinstance(source, GitSource) and isinstance(existing, GitSource) and source.is_same_folder(existing):
             source = source.replace(files=source.files or existing.files)
-        values[addition.name] = requirement_value(source)
+        values[addition.name] = source.to_json()
     text = set_members(files.editable_manifest, ("skills",), values) if values else files.editable_manifest
     if text == files.manifest_text or not additions:
         return files
@@ -96,12 +184,18 @@ def _add_requirements(
     return files.with_manifest_text(text).replace(added=frozenset(values), ranged=frozenset(ranged))
 
 
-def _replace_hint(addition: NewRequirement) -> str:
+def _is_same_repository(new: Source, old: Source) -> bool:
+    """Return whether both are folders of one repository."""
+    return isinstance(new, GitSource) and isinstance(old, GitSource) and new.url == old.url
+
+
+def _replace_hint(scope: Scope, addition: NewRequirement, *, has_indexes: bool) -> str:
     """Return how to replace the existing skill; a skill that was not found anywhere yet may not exist."""
     source = addition.source
     if isinstance(source, IndexSource) and (source.version == "*" or not addition.is_bare):
-        return "use --force to replace it, if an index has the new one"
-    if isinstance(source, BundledSource | IndexSource):
+        update = f"to update it, run `{scope.command('update', addition.name)}`"
+        return f"{update}; to replace it, use --force, if an index has the new one" if has_indexes else update
+    if source.bundled_name or isinstance(source, IndexSource):
         return "use --force to replace it"
     return "use --as NAME to install the new one under another name, or --force to replace the existing one"
 

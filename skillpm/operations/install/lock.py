@@ -11,40 +11,42 @@ from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
 from skillpm.installer.actions import version_label
-from skillpm.operations.context.project_files import (
-    ProjectFiles,
-    check_unchanged,
-    read_project_files,
-    require_manifest,
-    require_project_manifest,
-    retry_if_changed,
-    write_checked_lockfile,
-)
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, workspace_scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_lock import lock_scope, remove_empty_directory
-from skillpm.operations.context.scope_settings import read_user_setting
-from skillpm.operations.context.validation_options import ValidationOptions
-from skillpm.operations.inspect.moved_tags import report_moved_tags
-from skillpm.operations.inspect.yanked import warn_yanked
-from skillpm.operations.install.lock_proof import LockProof, prove_lock
-from skillpm.operations.pipeline.includes import EVERY_REPOSITORY, expand_includes
-from skillpm.operations.pipeline.index_policy import (
+from skillpm.locking.index_policy import (
     find_user_only_indexes,
     missing_index_message,
     select_upgrades,
     unconfigured_index_messages,
 )
-from skillpm.operations.pipeline.lock_resolution import (
+from skillpm.locking.lock_proof import LockProof, prove_lock
+from skillpm.locking.lock_resolution import (
     LockPolicy,
     find_changed_skills,
     find_lock_conflicts,
     render_lockfile,
     resolve_lockfile,
 )
-from skillpm.operations.pipeline.refused_includes import RefusalOptions, leave_out_refused
-from skillpm.operations.pipeline.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
+from skillpm.locking.moved_tags import report_moved_tags
+from skillpm.locking.refused_includes import RefusalOptions, leave_out_refused
+from skillpm.locking.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
+from skillpm.locking.yanked import warn_yanked
+from skillpm.scope.left_out import LeftOut
+from skillpm.scope.project_files import (
+    ProjectFiles,
+    check_unchanged,
+    keep_bundled,
+    read_project_files,
+    require_manifest,
+    require_project_manifest,
+    retry_if_changed,
+    write_checked_lockfile,
+)
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, workspace_scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_lock import lock_scope, remove_empty_directory
+from skillpm.scope.scope_settings import read_user_setting
+from skillpm.specs.includes import EVERY_REPOSITORY, expand_includes
+from skillpm.vetting.validation_options import ValidationOptions
 
 MAX_NAMES = 20
 
@@ -63,6 +65,8 @@ class LockResult(Value):
     warnings: tuple[str, ...] = ()
     # The skills that could not be upgraded.
     failures: tuple[FailedUpdate, ...] = ()
+    # What was left out of includes.
+    left_out: tuple[LeftOut, ...] = ()
     # With `--check`, what was proved.
     proof: LockProof = LockProof()
 
@@ -129,8 +133,8 @@ def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: Fetch
     """Raise `NotTrusted` for new content without the trusted signature that it requires."""
     if read_user_setting(fetchers.settings, "trust") is None:
         return
-    from skillpm.operations.content_validation.problems import refusal  # noqa: PLC0415  (few users trust signers)
-    from skillpm.operations.content_validation.signatures import find_unsigned  # noqa: PLC0415
+    from skillpm.vetting.problems import refusal  # noqa: PLC0415  (few users trust signers)
+    from skillpm.vetting.signatures import find_unsigned  # noqa: PLC0415
 
     if problems := [*find_unsigned(skills, fetchers)]:
         raise refusal(problems)
@@ -165,6 +169,9 @@ def _lock_and_write(
     check_unchanged(scope, files)
     if result.is_changed:
         write_checked_lockfile(scope, context, files, text)
+    else:
+        with keep_bundled(scope, context, files.whole_lockfile, text):
+            pass
     return result
 
 
@@ -181,15 +188,17 @@ def _resolve_lock(
     refreshed = (EVERY_REPOSITORY,) if upgrade is not None and not upgrade else ()
     fetchers, conflicts = make_fetchers(scope, context), find_lock_conflicts(files)
     files = expand_includes(scope, files, fetchers, refreshed)
-    options = UpgradeOptions(checks_commits=True)
+    options = UpgradeOptions(checks_commits=True, chosen=upgrade or ())
     upgraded, before = resolve_upgrade(scope, files, fetchers, names, options), files.whole_lockfile
     if files.included and upgraded.lockfile != before:
-        refusals = RefusalOptions(upgrade=names, validation=validation, chosen=upgrade or (), only_locks=True)
-        upgraded = leave_out_refused(scope, context, files, upgraded, options, refusals)
+        refusals = RefusalOptions(upgrade=names, validation=validation, only_locks=True)
+        upgraded = leave_out_refused(scope, context, upgraded, options, refusals)
     after = upgraded.lockfile
     changed = find_changed_skills(before, after)
     _require_signatures({name: new for name, _, new in changed if new is not None}, fetchers)
-    report_moved_tags(before, after, context.reporter)
+    report_moved_tags(before, after, fetchers, context.reporter)
+    if (merged := merge_sides(files.lockfile_text or "", scope.lockfile)) is not None:
+        changed = find_changed_skills(before.replace(skills={**merged.ours, **before.skills}), after)
     warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
     is_same = text == files.lockfile_text
@@ -207,5 +216,6 @@ def _resolve_lock(
         reasons=tuple(conflicts),
         warnings=tuple(context.reporter.warnings),
         failures=upgraded.failures,
+        left_out=upgraded.left_out,
     )
     return result, text

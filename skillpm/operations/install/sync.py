@@ -1,9 +1,9 @@
 """`sync`: install exactly what the lockfile specifies, after locking what the manifest adds."""
 
+from skillpm.change.change import ChangeOptions, ChangeResult, change
 from skillpm.errors import UsageError
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, is_workspace_root
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, is_workspace_root
 
 
 def sync(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:
@@ -11,7 +11,7 @@ def sync(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult
     if is_workspace_root(scope):
         if options.groups:
             raise UsageError("--group cannot be used at the root of a workspace", hint="run it in a member")
-        from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
+        from skillpm.change.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
 
         return change_workspace(scope, context, options)
     return change(scope, context, options, lambda files: files)

@@ -1,32 +1,39 @@
 """`uninstall`: remove skills from the manifest, the lockfile and the disk."""
 
 import os
+import posixpath
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from shlex import join
 
+from skillpm.change.change import ChangeOptions, ChangeResult, change
+from skillpm.change.groups import remove_from_groups
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import ConflictError, NotFoundError, UsageError
 from skillpm.formats.editing.json_edit import remove_member
-from skillpm.installer.layout import load_receipt
-from skillpm.installer.skill_file import find_skill_file
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files, require_project_manifest
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.install.whole_folders import (
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.installer.disk.skill_file import find_skill_file
+from skillpm.kinds.git import GitSource
+from skillpm.requirements.include import is_plain_pattern
+from skillpm.requirements.specifier import parse_specifier
+from skillpm.resolver.resolution import reachable_skills
+from skillpm.scope.project_files import ProjectFiles, read_project_files, require_project_manifest
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
+from skillpm.specs.whole_folders import (
     exclude_names,
     exclusion_notes,
     remove_includes,
     select_includes,
 )
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
-from skillpm.operations.pipeline.groups import remove_from_groups
-from skillpm.resolver.resolution import reachable_skills
 
 
 def uninstall(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
-    """Remove skills. Raises `NotFoundError` for one that does not exist, before anything is changed.
+    """Remove skills, which names, patterns or SPECs name: without any, all of the manifest.
+
+    Raises `NotFoundError` for one that does not exist.
 
     The SPEC of an include removes it, and with it the skills that it stands for. A local skill is only removed with
     `force`, as a backup, since there may be no other copy.
@@ -38,8 +45,8 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
     require_project_manifest(scope, context.settings)
     before = read_project_files(scope, context)
     includes = select_includes(before, names)
-    removed = [include for found in includes.values() for include in found]
-    names = [name for name in names if name not in includes]
+    removed = [include for found in includes.values() for include in found] if names else [*before.includes]
+    names = _find_names(before, [name for name in names if name not in includes]) if names else _own_names(before)
     required = {*before.requirements, *before.lockfile.skills}
     unmanaged = [SkillName(name) for name in names if _is_local(scope, name)]
     local = [name for name in unmanaged if name not in required]
@@ -70,6 +77,38 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
 
     result = change(scope, context, options.replace(install=install_options), edit)
     return result.replace(notes=(*result.notes, *exclusion_notes(before, names, dry_run=options.dry_run)))
+
+
+def _own_names(files: ProjectFiles) -> list[str]:
+    return [name for name in files.requirements if name not in files.included]
+
+
+def _find_names(files: ProjectFiles, words: Sequence[str]) -> list[str]:
+    """Return the names that words mean: names, patterns of required ones, and `REPOSITORY@NAME` as in `install`.
+
+    A word that means none of these stays as it is, so that the error names it.
+    """
+    names: list[str] = []
+    for word in words:
+        found = (
+            [] if is_skill_name(word) else sorted(name for name in files.requirements if _is_meant(files, name, word))
+        )
+        names += found or [word]
+    return [*dict.fromkeys(names)]
+
+
+def _is_meant(files: ProjectFiles, name: SkillName, word: str) -> bool:
+    if is_plain_pattern(word):
+        return fnmatchcase(name, word)
+    try:
+        source = parse_specifier(word).source
+    except UsageError:
+        return False
+    required = files.requirements[name]
+    if not (isinstance(source, GitSource) and isinstance(required, GitSource) and source.skill):
+        return False
+    names = {name, required.skill or posixpath.basename(required.path)}
+    return source.url == required.url and source.skill in names and source.ref in {"", required.ref}
 
 
 def _local_skill_error(scope: Scope, names: Sequence[SkillName]) -> ConflictError:

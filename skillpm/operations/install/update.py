@@ -4,30 +4,29 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from skillpm.change.change import ChangeOptions, ChangeResult, change
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.fetchers.base import variant_of
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.installer.actions import InstallOptions, find_edit_mode, version_label
-from skillpm.installer.disk_state import read_installed_states
-from skillpm.installer.layout import load_receipt
-from skillpm.installer.stat_cache import read_stat_cache
-from skillpm.operations.context.project_files import ProjectFiles, read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, is_workspace_root
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_settings import read_edit_policies
-from skillpm.operations.inspect.excluded_commits import find_excluded_commits
+from skillpm.installer.disk.disk_state import read_installed_states
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.installer.disk.stat_cache import read_stat_cache
+from skillpm.locking.excluded_commits import find_excluded_commits
+from skillpm.locking.index_policy import select_upgrades
+from skillpm.locking.lock_resolution import find_changed_skills
+from skillpm.locking.yanked import find_yanked
 from skillpm.operations.inspect.held_back import no_update_messages
-from skillpm.operations.inspect.yanked import find_yanked
-from skillpm.operations.pipeline.change import ChangeOptions, ChangeResult, change
-from skillpm.operations.pipeline.includes import EVERY_REPOSITORY
-from skillpm.operations.pipeline.index_policy import select_upgrades
-from skillpm.operations.pipeline.lock_resolution import find_changed_skills
+from skillpm.scope.project_files import ProjectFiles, read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, is_workspace_root
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_settings import read_edit_policies
+from skillpm.specs.includes import EVERY_REPOSITORY
 from skillpm.store import StoreDamaged
 
 if TYPE_CHECKING:
-    from skillpm.operations.inspect.skill_change import SkillChange
+    from skillpm.compare.skill_change import SkillChange
 
 
 def update(
@@ -38,9 +37,7 @@ def update(
     The result has what changes in content; `with_files` includes the files that differ.
     """
     before = read_project_files(scope, context).covered_lockfile
-    install_options = options.install.replace(
-        selected=names or None, inexact=bool(names), tolerates_edits=not options.install.force
-    )
+    install_options = options.install.replace(selected=names or None, inexact=bool(names))
 
     def find_upgrades(files: ProjectFiles) -> Collection[SkillName]:
         selected = select_upgrades(scope, files, context.settings, names)
@@ -48,9 +45,9 @@ def update(
         return [name for name in selected if name not in kept]
 
     refreshed = () if names else (EVERY_REPOSITORY,)
-    options = options.replace(install=install_options, allows_failures=True, refreshed=refreshed, chosen=tuple(names))
+    options = options.replace(install=install_options, refreshed=refreshed, chosen=tuple(names))
     if is_workspace_root(scope):
-        from skillpm.operations.pipeline.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
+        from skillpm.change.workspace_change import change_workspace  # noqa: PLC0415  (only in a workspace)
 
         result = change_workspace(scope, context, options, find_upgrades)
     else:
@@ -84,14 +81,14 @@ def _describe_updates(context: Context, result: ChangeResult, *, with_files: boo
     changed = find_changed_skills(result.old_lockfile, result.lockfile)
     if not changed:
         return []
-    from skillpm.operations.inspect.file_diff import LineBudget  # noqa: PLC0415  (only if there is something)
-    from skillpm.operations.inspect.skill_change import describe_change  # noqa: PLC0415
+    from skillpm.compare.file_diff import LineBudget  # noqa: PLC0415  (only if there is something)
+    from skillpm.compare.skill_change import describe_change  # noqa: PLC0415
 
     def read(skill: LockedSkill | None) -> tuple[FileTree | None, str]:
         if skill is None or skill.digest is None:
             return None, ""
         with suppress(StoreDamaged):
-            if tree := context.store.read(skill.digest, variant_of(skill.pin)):
+            if tree := context.store.read(skill.digest, skill.pin.store_variant()):
                 return tree, ""
         return None, "it is not in the cache"
 
@@ -100,7 +97,7 @@ def _describe_updates(context: Context, result: ChangeResult, *, with_files: boo
     for name, old, new in changed:
         (before, old_reason), (after, new_reason) = read(old), read(new)
         reasons = ("" if new is None else old_reason, new_reason)
-        updates.append(describe_change(name, (old, new), (before, after), reasons, budget=budget))
+        updates.append(describe_change(context, name, (old, new), (before, after), reasons, budget=budget))
     return updates
 
 

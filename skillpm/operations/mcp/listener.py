@@ -10,7 +10,7 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FileError, UsageError
 from skillpm.files import OS_ERROR_REASONS, translate_os_errors
-from skillpm.installer.skill_file import read_text_file
+from skillpm.installer.disk.skill_file import read_text_file
 from skillpm.operations.mcp.hosts import TOKEN_VARIABLE
 from skillpm.settings import Settings
 
@@ -23,7 +23,7 @@ ALLOWED_HOST = re.compile(r"([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[
 ORIGIN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 
 
-class Address(Value):
+class ListenAddress(Value):
     """Where a server listens."""
 
     host: str
@@ -40,14 +40,14 @@ class Address(Value):
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/mcp"
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> ListenAddress:
     """Return the address in `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`. Raises `UsageError`."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not PORT.fullmatch(port) or int(port) > MAX_PORT or not _is_host(host):
         message = f"`{sanitize(text, 80)}` is not an address to listen on"
         raise UsageError(message, hint="for example 8790, 127.0.0.1:8790 or [::1]:8790")
-    return Address(host=host, port=int(port))
+    return ListenAddress(host=host, port=int(port))
 
 
 def _is_host(host: str) -> bool:
@@ -103,7 +103,7 @@ def read_token(settings: Settings, file: str | None) -> str:
     return token
 
 
-def open_listener(address: Address, *, has_token: bool) -> socket.socket:
+def open_listener(address: ListenAddress, *, has_token: bool) -> socket.socket:
     """Return a socket that listens there.
 
     Raises `UsageError` for an address that others reach if clients need no token, and `FileError` if the address is

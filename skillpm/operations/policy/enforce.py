@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
+from skillpm.change.blocked_links import unlink_blocked
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.manifest import read_manifest
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, is_workspace_root, member_scope, user_scope
-from skillpm.operations.context.used_scopes import read_scopes
-from skillpm.operations.context.workspace import find_members
-from skillpm.operations.policy.blocked_links import unlink_blocked
-from skillpm.operations.policy.refresh import refresh_due_policies
+from skillpm.scope.policy_refresh import refresh_due_policies
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, is_workspace_root, member_scope, user_scope
+from skillpm.scope.used_scopes import read_scopes
+from skillpm.scope.workspace import find_members
 from skillpm.settings import Settings
 
 

@@ -4,40 +4,39 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
+from skillpm.change.apart import fetch_checked, resolve_apart
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FileError, NotFoundError, NotTrusted, RefusedError
-from skillpm.fetchers.local import read_skill_folder
+from skillpm.fetchers.packages.local import read_skill_folder
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.pin import summarize_pin
 from skillpm.formats.trust.policy import Policy
-from skillpm.installer.layout import load_receipt
-from skillpm.operations.content_validation.policy_rules import check_skill
-from skillpm.operations.content_validation.present import read_incoming
-from skillpm.operations.content_validation.problems import IncomingSkill, find_beside
-from skillpm.operations.context.acceptance import PresentSkill
-from skillpm.operations.context.audit_settings import load_audit_settings
-from skillpm.operations.context.project_files import read_project_files
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope, user_scope
-from skillpm.operations.context.scope_fetchers import make_fetchers
-from skillpm.operations.context.scope_policy import (
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.registry.builder import list_folders
+from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project_files import read_project_files
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope, user_scope
+from skillpm.scope.scope_fetchers import make_fetchers
+from skillpm.scope.scope_policy import (
     load_scope_policies,
     read_copy,
     read_policies,
     require_current,
     warn_of_old_policies,
 )
-from skillpm.operations.install.request import InstallRequest
-from skillpm.operations.install.spec_requirements import parse_requests
-from skillpm.operations.review.review_files import load_reviews
-from skillpm.operations.trust.applied_rules import AppliedRule, find_applied_rules
-from skillpm.operations.use import fetch_checked, resolve_apart
-from skillpm.registry.builder import list_folders
 from skillpm.settings import Settings
+from skillpm.specs.request import InstallRequest
+from skillpm.specs.spec_requirements import parse_requests
 from skillpm.trust.policy import Policies, PolicyCheck
+from skillpm.vetting.acceptance import PresentSkill
+from skillpm.vetting.applied_rules import AppliedRule, find_applied_rules
+from skillpm.vetting.policy_rules import check_skill
+from skillpm.vetting.present import read_incoming
+from skillpm.vetting.problems import IncomingSkill, find_beside
+from skillpm.vetting.review_files import load_reviews
 
 
 class ListedPolicy(Value):
@@ -147,7 +146,7 @@ def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator
             skill = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
         yield CheckedSkill(
             name=name,
-            source="local" if skill is None else summarize_pin(skill.pin),
+            source="local" if skill is None else skill.pin.summarize(),
             checks=tuple(_check(scope, context, policies, name, skill)),
             trust=() if skill is None else find_applied_rules(scope, context.settings, skill.pin),
         )
@@ -160,7 +159,7 @@ def _check(
     if tree is not None:
         # The files on disk are checked, not what the lockfile says about them.
         present = PresentSkill(name=name, folder=scope.layout.skill_path(name), claim=skill, digest=tree.digest)
-        yield from _check_incoming(scope, context, policies, read_incoming(present))
+        yield from _check_incoming(scope, context, policies, read_incoming(scope, context, present))
     elif skill is not None:
         yield from policies.check_place(skill.pin)
         yield from policies.check_blocked([name], skill.digest or "")
@@ -193,4 +192,4 @@ def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -
     incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
     passed = tuple(_check_incoming(scope, context, policies, incoming))
     trust = find_applied_rules(scope, context.settings, locked.pin)
-    return CheckedSkill(name=requirement.name, source=summarize_pin(locked.pin), checks=passed, trust=trust)
+    return CheckedSkill(name=requirement.name, source=locked.pin.summarize(), checks=passed, trust=trust)

@@ -6,9 +6,9 @@ from skillpm.core.values import Value
 from skillpm.errors import ConflictError, FileError, UsageError
 from skillpm.files import read_text, translate_os_errors, write_document
 from skillpm.formats.trust.fetched_policy import read_published_policy
-from skillpm.operations.context.audit_settings import check_rule_names
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.policy.refresh import check_time
+from skillpm.scope.audit_settings import check_rule_names
+from skillpm.scope.policy_refresh import check_time
+from skillpm.scope.runtime import Context
 from skillpm.trust.ed25519 import create_private_key, format_public_key, read_private_key, sign
 
 

@@ -2,31 +2,37 @@
 
 A call of a service never waits for a server: it reads the copy on disk, which the thread replaces. No thread survives a
 fork, so the next call in the child (of gunicorn, of multiprocessing) starts another one.
+
+The thread imports nothing. In a child that was forked meanwhile, the lock of the module would stay with a thread that
+the child does not have, and the child could never import that module. So all that a refresh needs is imported here, by
+the thread that serves.
 """
 
-import logging  # noqa: F401  (before the hooks: `logging` has some, too, and what the thread imports needs its lock)
+import difflib  # noqa: F401  (for suggestions in errors)
+import email.utils  # noqa: F401  (for `Retry-After`)
+import encodings.idna  # noqa: F401  (for the names of servers)
 import os
+import random  # noqa: F401  (for pauses between attempts)
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from weakref import WeakKeyDictionary
 
+import skillpm.fetchers.common.destinations
+import skillpm.fetchers.http.client
+import skillpm.fetchers.http.redirects  # noqa: F401
 from skillpm.core.text import sanitize
 from skillpm.errors import SkillpmError
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import user_scope
-from skillpm.operations.context.scope_policy import read_policies
-from skillpm.operations.policy.refresh import refresh_policies
+from skillpm.scope.policy_refresh import refresh_policies
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import user_scope
+from skillpm.scope.scope_policy import read_policies
 from skillpm.serving.event_log import log_event
 from skillpm.settings import Settings
 
-# In seconds: how long the thread sleeps at most, so that a policy that is added later is found, and how long a fork
-# waits at most for the imports of the thread.
-MAX_PAUSE, MAX_FORK_WAIT = 60.0, 10.0
-# What a refresh imports.
-MODULES = ("encodings.idna", "skillpm.fetchers.destinations", "skillpm.fetchers.http.client")
+# How long the thread sleeps at most, in seconds, so that a policy that is added later is found.
+MAX_PAUSE = 60.0
 
 
 class PolicyRefresher:
@@ -34,23 +40,13 @@ class PolicyRefresher:
 
     def __init__(self) -> None:
         self._reset()
-        os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._reset)
+        os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
-        # Held while the thread imports. A child that is forked meanwhile could never import the same modules: their
-        # locks would stay with a thread that the child does not have. So a fork waits.
-        self._importing, self._are_imports_stopped = threading.Lock(), False
         self._thread: threading.Thread | None = None
         self._services: WeakKeyDictionary[object, Settings] = WeakKeyDictionary()
         self._errors: dict[str, str] = {}
-
-    def _before_fork(self) -> None:
-        self._are_imports_stopped = self._importing.acquire(timeout=MAX_FORK_WAIT)
-
-    def _after_fork(self) -> None:
-        if self._are_imports_stopped:
-            self._importing.release()
 
     def keep_refreshed(self, service: object, settings: Settings) -> None:
         """Refresh what is due now, and from now on as long as the service exists; return at once."""
@@ -64,9 +60,6 @@ class PolicyRefresher:
                     self._thread.start()
 
     def _run(self) -> None:
-        with self._importing:
-            for module in MODULES:
-                import_module(module)
         pause = threading.Event()
         while settings := self._list_settings():
             pause.wait(min(map(self._refresh, settings)))

@@ -1,14 +1,15 @@
 """`review --approve` and `--import`: record reviews."""
 
-import os
 from datetime import UTC, datetime
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.digest import Digest, content_hash
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import DocumentError, UsageError
+from skillpm.errors import DocumentError, FetchError, UsageError
+from skillpm.fetchers.git.program.errors import GitFailed
+from skillpm.fetchers.git.program.process import GitProcesses
 from skillpm.formats.trust.reviews import (
     CRITERIA,
     MAX_NOTES,
@@ -19,11 +20,10 @@ from skillpm.formats.trust.reviews import (
     read_line,
     read_review_file,
 )
-from skillpm.installer.escaping_links import find_repository_root
-from skillpm.operations.context.runtime import Context
-from skillpm.operations.context.scope import Scope
-from skillpm.operations.review.review_files import add_import, add_review, download_reviews
+from skillpm.scope.runtime import Context
+from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
+from skillpm.vetting.review_files import add_import, add_review, download_reviews
 
 
 class Approval(Value):
@@ -81,22 +81,14 @@ def import_reviews(scope: Scope, context: Context, url: str) -> ImportedReviews:
 
 
 def read_git_identity(scope: Scope, settings: Settings) -> str:
-    """Return `Name <address>` of the user's git configuration, or of this repository's; empty if there is none."""
-    from git import GitConfigParser  # noqa: PLC0415  (few commands need it)
-    from git.exc import GitError  # noqa: PLC0415
-
-    xdg = settings.environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config")
-    root = find_repository_root(scope.base)
-    files = [os.path.join(xdg, "git", "config"), os.path.join(settings.home, ".gitconfig")]
-    files += [os.path.join(root, ".git", "config")] if root else []
+    """Return `Name <address>`, as git would write it into a commit made here; empty if git has none or is missing."""
+    author = {key: value for key, value in settings.git_environ.items() if key.startswith("GIT_AUTHOR_")}
+    words = ["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"]
     try:
-        parser = GitConfigParser([file for file in files if os.path.isfile(file)], read_only=True)
-        name, address = (str(parser.get_value("user", key, default="")).strip() for key in ("name", "email"))
-    except (GitError, OSError, ValueError):
+        output = GitProcesses().run(words, {**settings.environ, **author}, scope.base)
+    except (GitFailed, FetchError):
         return ""
-    name = settings.git_environ.get("GIT_AUTHOR_NAME", name)
-    address = settings.git_environ.get("GIT_AUTHOR_EMAIL", address)
-    return f"{name} <{address}>" if name and address else name
+    return output.decode("utf-8", "replace").rpartition(">")[0] + ">"  # a time follows
 
 
 def _read_option(option: str, text: str, limit: int) -> str:

@@ -5,12 +5,13 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
-from skillpm.core.decoder import JsonNode
 from skillpm.core.json_text.comments import parse_jsonc
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import read_text
+from skillpm.installer.escaping_links import find_repository_root
 from skillpm.serving.permissions import Action, Layer, Rule
 from skillpm.settings import Settings
 
@@ -23,8 +24,11 @@ OVERRIDES = {"on": False, "name-only": False, "user-invocable-only": True, "off"
 def find_claude_files(settings: Settings) -> Iterator[str]:
     """Return the settings files, later ones taking precedence, whether they exist or not."""
     yield os.path.join(settings.environ.get("CLAUDE_CONFIG_DIR") or f"{settings.home}/.claude", "settings.json")
+    here = settings.working_directory
     for name in ("settings.json", "settings.local.json"):
-        yield os.path.join(settings.working_directory, ".claude", name)
+        yield os.path.join(here, ".claude", name)
+    if (root := find_repository_root(here)) != here:  # measured with 2.1.332
+        yield os.path.join(root, ".claude", "settings.local.json")
     managed = MANAGED_FOLDERS.get(sys.platform, "/etc/claude-code")
     yield os.path.join(managed, "managed-settings.json")
     extra = os.path.join(managed, "managed-settings.d")

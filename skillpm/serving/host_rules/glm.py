@@ -7,7 +7,7 @@ all agents, and the ones in `[agents.NAME]` those of one.
 
 from collections.abc import Iterator
 
-from skillpm.core.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.serving.permissions import Action, Layer, Rule, build_unordered_rules, is_action
 
 DEFAULT_AGENT = "build"

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Collection
 
-from skillpm.core.decoder import parse_toml
+from skillpm.core.json_text.decoder import parse_toml
 from skillpm.core.name_patterns import check_patterns
 from skillpm.core.values import Value
 from skillpm.files import read_text

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillpm.core.decoder import JsonNode, check_host_file
+from skillpm.core.json_text.decoder import JsonNode, check_host_file
 from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize

@@ -27,7 +27,7 @@ MAX_FOLDERS = 1000  # below a folder of agents: a link to `/` would be searched 
 ENVIRONMENT_REFERENCE = lazy_pattern(r"\{env:([^}]+)\}")
 
 
-class Place(NamedTuple):
+class ConfigPlace(NamedTuple):
     """A configuration file, a folder with folders of agents, or an environment variable with a configuration."""
 
     kind: Literal["file", "agents", "variable"]
@@ -64,7 +64,7 @@ def load_opencode_config(settings: Settings) -> Config:
     return config
 
 
-def _find_places(settings: Settings) -> Iterator[Place]:
+def _find_places(settings: Settings) -> Iterator[ConfigPlace]:
     environ, here = settings.environ, settings.working_directory
     own = os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(settings.home, ".config"), "opencode")
     extra = environ.get("OPENCODE_CONFIG_DIR", "")
@@ -72,21 +72,21 @@ def _find_places(settings: Settings) -> Iterator[Place]:
     folders = () if is_project_ignored else tuple(_find_project_folders(here))
     yield from _files_in(own, "config.json", *FILE_NAMES)
     if environ.get("OPENCODE_CONFIG"):
-        yield Place("file", os.path.normpath(os.path.join(here, environ["OPENCODE_CONFIG"])))
+        yield ConfigPlace("file", os.path.normpath(os.path.join(here, environ["OPENCODE_CONFIG"])))
     for folder in reversed(folders):
         yield from _files_in(folder, *FILE_NAMES)
     inner = [os.path.join(folder, ".opencode") for folder in (*folders, settings.home)]
     for folder in dict.fromkeys(filter(None, (own, *inner, extra))):
         if folder != own or folder == extra:
             yield from _files_in(folder, *FILE_NAMES)
-        yield Place("agents", folder)
-    yield Place("variable", "OPENCODE_CONFIG_CONTENT")
+        yield ConfigPlace("agents", folder)
+    yield ConfigPlace("variable", "OPENCODE_CONFIG_CONTENT")
     managed = environ.get("OPENCODE_TEST_MANAGED_CONFIG_DIR")
     yield from _files_in(managed or MANAGED_FOLDERS.get(sys.platform, "/etc/opencode"), *FILE_NAMES)
 
 
-def _files_in(folder: str, *names: str) -> Iterator[Place]:
-    return (Place("file", os.path.join(folder, name)) for name in names)
+def _files_in(folder: str, *names: str) -> Iterator[ConfigPlace]:
+    return (ConfigPlace("file", os.path.join(folder, name)) for name in names)
 
 
 def _find_project_folders(folder: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ MAX_SESSIONS = 1_000
 SHUTDOWN_SECONDS = 2
 
 
-class HttpAccess(Value):
+class AllowedRequests(Value):
     """Which requests are answered."""
 
     # Empty if none is needed.
@@ -47,7 +47,7 @@ class RequestCheck:
     The SDK's own check takes whatever begins like an allowed value: `127.0.0.1:x.evil.example`, and every port.
     """
 
-    def __init__(self, app: ASGIApp, access: HttpAccess) -> None:
+    def __init__(self, app: ASGIApp, access: AllowedRequests) -> None:
         self._app = app
         self._access = access
 
@@ -91,7 +91,7 @@ def _own_hosts(address: str, port: int) -> Sequence[str]:
 
 
 def serve_http(
-    service: SkillService, listener: socket.socket, *, access: HttpAccess, on_start: Callable[[], object]
+    service: SkillService, listener: socket.socket, *, access: AllowedRequests, on_start: Callable[[], object]
 ) -> None:
     """Serve on a socket that listens already, until the process is told to end."""
     service.is_remote = True
@@ -102,7 +102,7 @@ def serve_http(
 
 
 async def _serve(
-    service: SkillService, listener: socket.socket, access: HttpAccess, on_start: Callable[[], object]
+    service: SkillService, listener: socket.socket, access: AllowedRequests, on_start: Callable[[], object]
 ) -> None:
     skills = SkillServer(service)
     app: Any = skills.server.streamable_http_app(

@@ -10,7 +10,7 @@ from skillpm.errors import NotFoundError, SkillpmError
 from skillpm.registry.card import Card
 from skillpm.registry.entry import is_for_models_only
 from skillpm.serving.mcp.resources import find_visible
-from skillpm.serving.model_text import sanitize_line
+from skillpm.serving.renderers.model_text import sanitize_line
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import list_skill_files
 

@@ -15,7 +15,7 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value
 from skillpm.errors import FileError, NotAllowedError, NotFoundError
-from skillpm.installer.skill_file import read_regular_file
+from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.registry.card import Card
 from skillpm.serving.access_errors import SkillFileNotFound
 from skillpm.serving.service import SkillService
@@ -65,12 +65,13 @@ class ResourcePublisher:
     def list_folder(self, uri: str) -> tuple[Card, tuple[str, ...], tuple[str, ...]]:
         """Return a skill with the files and the subfolders of one of its folders, sorted by path.
 
-        The URI has no trailing slash. Raises `NotFoundError` for anything that is not a visible folder.
+        The URI has no trailing slash. Raises `NotFoundError` for anything that is not a folder of a visible skill
+        that is not refused.
         """
         card, path = self._parse_uri(uri)
         prefix = f"{path}/" if path else ""
         matching = [file for file in (SKILL_FILE, *list_skill_files(card)) if file.startswith(prefix)]
-        if not matching or uri.endswith("/"):
+        if not matching or uri.endswith("/") or not self.service.is_accepted(card):
             raise _unknown_resource(uri)
         parts = [file.removeprefix(prefix).partition("/") for file in matching]
         files = {prefix + name for name, slash, _ in parts if not slash}
@@ -82,6 +83,8 @@ class ResourcePublisher:
         card, path = self._parse_uri(uri)
         if path != SKILL_FILE:
             raise _unknown_resource(uri)
+        if not self.service.is_accepted(card):
+            return PublishedSkill(rejection_reason="its content is refused")
         return self.publish(card)
 
     def _parse_uri(self, uri: str) -> tuple[Card, str]:

@@ -34,9 +34,9 @@ from skillpm.registry.card import Card
 from skillpm.serving.mcp.prompts import ARGUMENT, FILE_TEMPLATE, build_prompts, complete, get_prompt
 from skillpm.serving.mcp.resources import ResourcePublisher
 from skillpm.serving.mcp.stdio import StdioDrain, open_input
+from skillpm.serving.schema import TOOL_NAME
 from skillpm.serving.service import SkillService
 from skillpm.serving.skill_files import build_uri, list_skill_files
-from skillpm.serving.tool.schema import TOOL_NAME
 
 EXTENSION = "io.modelcontextprotocol/skills"
 FOLDER_MIME_TYPE = "inode/directory"
@@ -248,12 +248,13 @@ class SkillServer:
             return f"Skills cannot be loaded right now: {self.service.explain(error)}"
 
     def _get_page(self, params: types.PaginatedRequestParams | None) -> tuple[Sequence[Card], str | None]:
-        """Return one page of skills by name, and the cursor of the next page."""
+        """Return one page of skills by name, without those that are refused, and the cursor of the next page."""
         visible = self.service.visible
         names, cursor = _slice_page([*visible], params)
         if self.service.registry.check([visible[name] for name in names]):
             visible = self.service.visible
-        return [visible[name] for name in names if name in visible], cursor
+        cards = [visible[name] for name in names if name in visible]
+        return [card for card in cards if self.service.is_accepted(card)], cursor
 
     def _visibility_marker(self) -> object:
         """Return a value that differs once the visible skills have changed."""

@@ -7,8 +7,8 @@ from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.indexes.search.query import MatchKind
 from skillpm.registry.card import Card
-from skillpm.serving.body_modes import Mode, apply_mode, truncate
-from skillpm.serving.model_text import escape_closing_tags, escape_markup, sanitize_line, sanitize_text
+from skillpm.serving.renderers.body_modes import Mode, apply_mode, truncate
+from skillpm.serving.renderers.model_text import escape_closing_tags, escape_markup, sanitize_line, sanitize_text
 
 INTRO_SENTENCES = (
     "Load a skill to get detailed instructions for a specific task.",

@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 
 from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
-from skillpm.serving.body_modes import Mode
-from skillpm.serving.model_text import escape_markup, sanitize_line
 from skillpm.serving.renderers.base import (
     INTRO_SENTENCES,
     NO_SKILLS_MESSAGE,
@@ -18,6 +16,8 @@ from skillpm.serving.renderers.base import (
     Renderer,
     SkillSummary,
 )
+from skillpm.serving.renderers.body_modes import Mode
+from skillpm.serving.renderers.model_text import escape_markup, sanitize_line
 
 GLM_EMPTY_CATALOG = "No skills found. Create .glm/skills/<name>/SKILL.md files to define skills."
 GLM_TOOL_DESCRIPTION = (

@@ -5,6 +5,7 @@ all requests of a command over one connection, with git's own rules for credenti
 """
 
 import os
+import re
 import selectors
 import subprocess
 import time
@@ -17,16 +18,15 @@ from weakref import finalize
 from skillpm.core.git_syntax import is_commit
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import FetchError
-from skillpm.fetchers.git.errors import GitFailed
-from skillpm.fetchers.git.limits import GitLimits, limit_process
-from skillpm.fetchers.git.process import (
+from skillpm.fetchers.git.program.errors import GitFailed
+from skillpm.fetchers.git.program.limits import GitLimits, limit_process
+from skillpm.fetchers.git.program.process import (
     POLL_INTERVAL,
     GitProcesses,
     kill_process,
     open_anonymous_file,
     read_stderr,
 )
-from skillpm.fetchers.git.transfer.response_headers import ResponseHeaders
 
 # The lengths that mark the end of a response, of a list in it, and of a section (gitprotocol-common, gitprotocol-v2).
 FLUSH, DELIMITER, RESPONSE_END = range(3)
@@ -36,6 +36,37 @@ READ_SIZE = 1 << 16
 # A helper's words for a command it does not have: git promises none but `fetch` (gitremote-helpers).
 UNKNOWN_COMMAND = "unknown command"
 HUNG_UP = "fatal: the remote end hung up unexpectedly"
+MAX_HEADER_BYTES = 1_000_000
+STATUS_OR_HEADER = rb"<= Recv header: (HTTP/[0-9.]+ [0-9]{3}\b|%b: *([^\r\n]+))"
+
+
+class ResponseHeaders:
+    """HTTP headers that a git process receives.
+
+    Git prints the status of a failed request, but never `Retry-After` or `Location`; only its curl trace has these.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.environment = {"GIT_TRACE_CURL": f"/dev/fd/{descriptor}", "GIT_TRACE_CURL_NO_DATA": "1"}
+
+    @property
+    def size(self) -> int:
+        """The bytes of the trace so far."""
+        return os.fstat(self.descriptor).st_size
+
+    def clear(self) -> None:
+        """Forget the headers so far."""
+        os.ftruncate(self.descriptor, 0)
+
+    def take(self, name: bytes) -> str:
+        """Return a header of the last response, or an empty string, and clear the trace."""
+        trace = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
+        self.clear()
+        value = b""
+        for match in re.finditer(STATUS_OR_HEADER % name, trace, re.IGNORECASE):
+            value = match[2] or b""  # a status line begins the next response
+        return value.decode("ascii", "replace").strip()
 
 
 class RemoteRef(NamedTuple):

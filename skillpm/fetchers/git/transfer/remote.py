@@ -2,29 +2,38 @@
 
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from tempfile import TemporaryFile
 from typing import IO, TypeVar
 
+from skillpm.cachedir import translate_cache_errors
 from skillpm.core.git_syntax import server_of
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import FetchError
-from skillpm.fetchers.destinations import REDIRECT_HINT, Destinations
-from skillpm.fetchers.git.error_table import ErrorKind
-from skillpm.fetchers.git.errors import GitFailed, GitStopped, parse_http_status
-from skillpm.fetchers.git.gitconfig import GitConfig
-from skillpm.fetchers.git.limits import GitLimits
-from skillpm.fetchers.git.objects import CacheDamaged
-from skillpm.fetchers.git.process import GitProcesses, open_anonymous_file
-from skillpm.fetchers.git.repository_cache import measure_incoming, remove_leftovers
-from skillpm.fetchers.git.transfer.connection import Connection, FetchRequest, RemoteRef, too_many_bytes_error
-from skillpm.fetchers.git.transfer.response_headers import MAX_HEADER_BYTES, ResponseHeaders
-from skillpm.fetchers.git.transfer.transport import GitTarget, build_network_environment, split_url
-from skillpm.fetchers.retry import MAX_ATTEMPTS
-from skillpm.files import translate_os_errors
+from skillpm.events import Reporter
+from skillpm.fetchers.common.destinations import REDIRECT_HINT, Destinations
+from skillpm.fetchers.common.retry import MAX_ATTEMPTS
+from skillpm.fetchers.git.program.cache_check import is_intact
+from skillpm.fetchers.git.program.error_table import ErrorKind
+from skillpm.fetchers.git.program.errors import GitFailed, GitStopped, parse_http_status
+from skillpm.fetchers.git.program.gitconfig import GitConfig
+from skillpm.fetchers.git.program.limits import GitLimits
+from skillpm.fetchers.git.program.logins import find_login
+from skillpm.fetchers.git.program.objects import CacheDamaged, GitObject
+from skillpm.fetchers.git.program.process import GitProcesses, open_anonymous_file, open_temporary_file
+from skillpm.fetchers.git.program.repository_cache import measure_incoming, remove_leftovers
+from skillpm.fetchers.git.transfer.connection import (
+    MAX_HEADER_BYTES,
+    Connection,
+    FetchRequest,
+    RemoteRef,
+    ResponseHeaders,
+    too_many_bytes_error,
+)
+from skillpm.fetchers.git.transfer.transport import GitTarget, build_network_environment, find_proxy, split_url
 from skillpm.settings import Settings
 
 # What git appends to a repository's URL in its first request. As git itself, we follow a redirect that keeps it.
@@ -32,6 +41,8 @@ FIRST_REQUEST = "/info/refs?service=git-upload-pack"
 MAX_REDIRECTS = 5
 # What a server without filters may send before it is stopped: its answer, and all of a small repository.
 MAX_UNFILTERED_BYTES = 1_000_000
+# What only a server or the network can have caused, whatever the state of the cache.
+ANSWERED = r"unable to access|RPC failed; HTTP|remote error:|not our ref|unadvertised|couldn't find remote ref"
 MAX_IDLE_CONNECTIONS = 16  # each is a process
 # Configured on the command line of a fetch only: see `CONFIG_TEMPLATE`.
 PARTIAL_CLONE_OPTIONS = ("-c", "remote.origin.promisor=true", "-c", "remote.origin.partialCloneFilter=blob:none")
@@ -59,9 +70,10 @@ def fetch_task(url: str) -> str:
 class GitContext:
     """What all repositories of a command share.
 
+    `refs` maps a URL to the refs that its server was asked for by name, None for those that it does not have,
     `resolved_refs` maps (URL, ref) to the commit and its tree, `tags` a URL to its tags and their commits, and
     `connections` a URL to the open connection that no request uses now. `unconnectable`: URLs of servers that need
-    `git fetch`.
+    `git fetch`; `redirects`: those whose redirects were reported.
     """
 
     def __init__(
@@ -72,18 +84,20 @@ class GitContext:
         config: GitConfig,
         folder: str,
         destinations: Destinations,
-        on_progress: Callable[[str, str, int], None],
+        reporter: Reporter,
     ) -> None:
         self.settings = settings
-        self.on_progress = on_progress
+        self.reporter = reporter
         self.destinations = destinations
         self.processes = processes
         self.config = config
         self.folder = folder
+        self.refs: dict[str, dict[str, RemoteRef | None]] = {}
         self.resolved_refs: dict[tuple[str, str], tuple[str, str]] = {}
         self.tags: dict[str, dict[str, str]] = {}
         self.connections: dict[str, Connection] = {}
         self.unconnectable: set[str] = set()
+        self.redirects: set[str] = set()
 
 
 class Remote:
@@ -108,6 +122,7 @@ class Remote:
         self._pack: IO[bytes] | None = None
         self._received_before = 0
         self._phase = ""  # what git does with a pack that was received
+        self._is_apart = False
 
     @property
     def can_connect(self) -> bool:
@@ -154,22 +169,45 @@ class Remote:
         Raises as `run` does.
         """
 
+        def index(pack: IO[bytes], limits: GitLimits) -> None:
+            on_arrival()
+            pack.seek(0)
+            self._index_pack(pack, limits)
+
+        return self._receive(request, index)
+
+    def fetch_apart(self, request: FetchRequest) -> Mapping[str, GitObject] | None:
+        """Fetch a few commits and trees into memory only: the cache may be in use by another thread.
+
+        None if this server needs `git fetch`, and for a pack that only git can read. Raises as `run` does.
+        """
+        found: list[dict[str, GitObject] | None] = []
+
+        def read(pack: IO[bytes], _: GitLimits) -> None:
+            from skillpm.fetchers.git.program.small_pack import read_small_pack  # noqa: PLC0415  (only to restore)
+
+            found.append(read_small_pack(pack))
+
+        self._is_apart = True
+        return found[-1] if self._receive(request, read) is not None else None
+
+    def _receive(self, request: FetchRequest, use: Callable[[IO[bytes], GitLimits], None]) -> Sequence[str] | None:
+        """Receive a pack, and use it; return the commits whose parents the server left out."""
+
         def receive(connection: Connection, limits: GitLimits) -> Sequence[str]:
             pack.seek(0)
             pack.truncate()
             self._pack, self._phase = pack, ""
             return connection.fetch(request, pack, limits)
 
-        def index(limits: GitLimits) -> None:
-            on_arrival()
+        def use_received(limits: GitLimits) -> None:
             self._received_before += pack.tell()
             self._pack, self._phase = None, "checking"
-            pack.seek(0)
-            self._index_pack(pack, limits)
+            use(pack, limits)
 
-        with translate_os_errors("write to the git cache", self.path), TemporaryFile(dir=self.path) as pack:
+        with translate_cache_errors("write to the git cache", self.path), open_temporary_file(self.path) as pack:
             try:
-                return self._ask(receive, str(request), then=index)
+                return self._ask(receive, str(request), then=use_received)
             finally:
                 self._pack, self._phase = None, ""
 
@@ -245,6 +283,18 @@ class Remote:
         return ["-c", f"http.lowSpeedTime={idle_seconds}", f"--git-dir={self.path}"]
 
     def _retry(self, attempt_once: Callable[[GitLimits], Result], stop_on: str = "") -> Result:
+        try:
+            result = self._retry_request(attempt_once, stop_on)
+        except GitFailed as failed:
+            url, config, settings = self._find_target().url, self.context.config, self.context.settings
+            login = find_login(url, config, settings)
+            failed.token_variable, failed.login_hint = login.variable, login.hint
+            failed.proxy = find_proxy(url, config, settings.environ)
+            raise
+        self._report_redirect()
+        return result
+
+    def _retry_request(self, attempt_once: Callable[[GitLimits], Result], stop_on: str) -> Result:
         context, settings = self.context, self.context.settings
         limits = GitLimits(
             self.url,
@@ -271,6 +321,8 @@ class Remote:
                     self._follow_redirect(location)
                     continue
                 if attempt == MAX_ATTEMPTS or ErrorKind.TRANSIENT not in kinds:
+                    if not (re.search(ANSWERED, failed.stderr) or self._is_cache_intact()):
+                        raise CacheDamaged(failed.stderr) from failed
                     raise
                 limits.pause(
                     attempt,
@@ -280,7 +332,13 @@ class Remote:
                 )
                 attempt += 1
                 # The part of a pack that arrived is useless, but would count as incoming data of the next attempt.
-                remove_leftovers(self.path)
+                if not self._is_apart:
+                    remove_leftovers(self.path)
+
+    def _is_cache_intact(self) -> bool:
+        context = self.context
+        seconds = context.settings.network_timeout
+        return is_intact(self.path, self.url, context.processes, self._base_environment, context.folder, seconds)
 
     def _get_environment(self) -> Mapping[str, str]:
         if not self._environment:
@@ -319,7 +377,7 @@ class Remote:
         to_url = resolve_redirect(from_url + FIRST_REQUEST, location)
         if not to_url.endswith(FIRST_REQUEST):
             raise FetchError(
-                f"{self.url} redirects to {sanitize(to_url)}, which is not the address of a git repository",
+                f"{self.url} redirects to {sanitize(to_url)}, which is not the address of a git repository (a login?)",
                 hint="check that `git clone` accepts this URL",
             )
         new = split_url(self.url, to_url.removesuffix(FIRST_REQUEST))
@@ -327,6 +385,14 @@ class Remote:
         is_same_server = (new.scheme, server_of(to_url)) == (old.scheme, server_of(from_url))
         new = new._replace(netloc=f"{login}{at}{new.netloc}") if is_same_server else new
         self._target, self._environment = GitTarget(url=new.geturl(), from_url=from_url), {}
+
+    def _report_redirect(self) -> None:
+        """Warn once that a repository was found at another address, as one that was renamed is."""
+        target, original = self._find_target(), self.context.config.rewrite_url(self.url)
+        old, new = (re.sub("//[^/]*@", "//", url).rstrip("/").removesuffix(".git") for url in (original, target.url))
+        if target.from_url and old.lower() != new.lower() and self.url not in self.context.redirects:
+            self.context.redirects.add(self.url)
+            self.context.reporter.warn(f"{self.url} redirects to {sanitize(new)}; if it was renamed, use that address")
 
     def _check_progress(self) -> None:
         header_bytes = 0 if self._headers is None else self._headers.size
@@ -337,4 +403,4 @@ class Remote:
         phase = self._phase or ("receiving" if arrived else "waiting for the server")
         # What `index-pack` reads was received before.
         received = self._received_before + (0 if self._phase else arrived)
-        self.context.on_progress(fetch_task(self.url), phase, received)
+        self.context.reporter.update_task(fetch_task(self.url), phase, received)

@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import TYPE_CHECKING
 
-from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, host_of, is_insecure, server_of
+from skillpm.core.git_syntax import DEFAULT_PORTS, SCHEMES, authority_of, host_of, is_insecure, port_of, server_of
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FetchError, NotTrusted
-from skillpm.fetchers.destinations import SSH_REASON, Destinations, UnnamedServerError
-from skillpm.fetchers.git.gitconfig import GitConfig, build_environment, token_settings
+from skillpm.fetchers.common.destinations import SSH_REASON, Destinations, UnnamedServerError
+from skillpm.fetchers.git.program.gitconfig import GitConfig, build_environment
+from skillpm.fetchers.git.program.logins import askpass_environment, find_login
 from skillpm.settings import Settings
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 # Git's own rule for `user@host:path`: a colon before the first slash. `ext::` is a transport helper, not a host.
 SCP_ADDRESS = lazy_pattern(r"[^/:]+:(?!:)", re.ASCII)
@@ -54,16 +58,12 @@ def build_network_environment(
             f"{url} uses a transport that is not allowed: {scheme}", hint="check git's `insteadOf` settings"
         )
     extra = _check_addresses(url, target, scheme, config, settings, destinations)
-    if scheme in WEB_SCHEMES and (target.from_url or "@" in split_url(url, real).netloc):
+    if scheme in WEB_SCHEMES and (target.from_url or "@" in authority_of(real)):
         environment = _build_rewritten_environment(url, target, base, config, extra, settings)
     else:
-        environment = build_environment(config, base, [*extra, *_find_token(real, config, settings)])
-    return {**environment, "GIT_ALLOW_PROTOCOL": scheme}
-
-
-def _find_token(url: str, config: GitConfig, settings: Settings) -> list[tuple[str, str]]:
-    is_needed = url.startswith("https://") and not config.has_credentials_for(host_of(url))
-    return token_settings(server_of(url), settings.environ) if is_needed else []
+        environment = build_environment(config, base, [*extra, *find_login(real, config, settings).settings])
+    askpass = {} if config.is_anonymous else askpass_environment(real, settings)
+    return {**environment, **askpass, "GIT_ALLOW_PROTOCOL": scheme}
 
 
 def _require_allowed(url: str, target: GitTarget, destinations: Destinations) -> None:
@@ -95,7 +95,7 @@ def _check_addresses(
     if not is_named and (not host.isascii() or host.endswith(".")):
         # Git and `getaddrinfo` might not read it as the same name.
         raise UnnamedServerError(url, f"has a host in a form that cannot be checked ({host})")
-    is_proxied = _uses_proxy(host, scheme, config, settings.environ)
+    is_proxied = bool(find_proxy(real, config, settings.environ))
     if is_named and (is_proxied or config.has_addresses):
         return []
     try:
@@ -113,24 +113,30 @@ def _check_addresses(
         ) from None
     if addresses == (host,):
         return []
-    port = split_url(url, real).port or DEFAULT_PORTS[scheme]
+    port = port_of(real) or DEFAULT_PORTS[scheme]
     usable = [f"[{address}]" if ":" in address else address for address in addresses if "%" not in address]
     return [("http.curloptResolve", f"{host}:{port}:{','.join(usable)}")] if usable else []
 
 
-def _uses_proxy(host: str, scheme: str, config: GitConfig, environ: Mapping[str, str]) -> bool:
-    """Return whether git uses a proxy for a host, which resolves the name itself."""
+def find_proxy(url: str, config: GitConfig, environ: Mapping[str, str]) -> str:
+    """Return the variable or the setting with the proxy that git uses for a URL, which resolves the name itself.
+
+    Empty if git connects to the server.
+    """
+    scheme, host = url.partition("://")[0], host_of(url)
     if config.has_proxy_for(host):
-        return True
-    lower = {name.lower(): value for name, value in environ.items() if value}
-    if f"{scheme}_proxy" not in lower and "all_proxy" not in lower:
-        return False
-    exceptions = re.split(r"[,\s]+", lower.get("no_proxy", ""))
-    return not any(it == "*" or f".{host}".endswith(f".{it.lstrip('.')}") for it in exceptions if it)
+        return "http.proxy in your git configuration"
+    names = {name.lower(): name for name, value in environ.items() if value}
+    exceptions = re.split(r"[,\s]+", environ.get(names.get("no_proxy", ""), ""))
+    if any(it == "*" or f".{host}".endswith(f".{it.lstrip('.')}") for it in exceptions if it):
+        return ""
+    return names.get(f"{scheme}_proxy") or names.get("all_proxy", "")
 
 
-def split_url(url: str, real_url: str) -> SplitResult:
+def split_url(url: str, real_url: str) -> "SplitResult":
     """Split the URL that git contacts for `url`. Raises `FetchError` for an invalid one."""
+    from urllib.parse import urlsplit  # noqa: PLC0415  (imports ipaddress, and few URLs redirect or have user info)
+
     try:
         return urlsplit(real_url)
     except ValueError as error:
@@ -150,6 +156,8 @@ def _build_rewritten_environment(
     Git passes the rewritten URL to `git-remote-https` as an argument, which every user of the machine can read in the
     process list. So the login is passed by a credential helper that reads it from the environment.
     """
+    from urllib.parse import unquote  # noqa: PLC0415  (as above)
+
     real_url = split_url(url, target.url)
     login, _, host = real_url.netloc.rpartition("@")
     address, origin = real_url._replace(netloc=host).geturl(), f"{real_url.scheme}://{host}"
@@ -159,7 +167,7 @@ def _build_rewritten_environment(
     )
     extra = [*extra, (f"url.{address}.insteadOf", url)]
     if not login:
-        return build_environment(without_rewrites, base, [*extra, *_find_token(address, config, settings)])
+        return build_environment(without_rewrites, base, [*extra, *find_login(address, config, settings).settings])
     user, _, password = login.partition(":")
     words = ['printf "username=%s\\n" "$SKILLPM_GIT_USER"']
     if password:

@@ -1,0 +1,1 @@
+"""What was there before skillpm: flat files, and skills that other tools installed."""

@@ -1,0 +1,62 @@
+"""Rules as data: what they find, why it matters, and the patterns by which they are recognized."""
+
+import re
+from functools import cache
+from typing import Literal
+
+from skillpm.audit.model.finding import Severity
+from skillpm.core.values import Value
+
+# How a match is judged (`judgement.py`): as it is, lowered by what is written around it, by the most severe host in it,
+# by the host to which it sends something, or as a sentence to the reader.
+By = Literal["always", "context", "host", "sent", "said"]
+
+
+class Example(Value):
+    """A file of a skill in which a rule finds something, or does not."""
+
+    text: str
+    path: str = "SKILL.md"
+
+
+class Pattern(Value):
+    """A text that a rule finds. It is searched in the lines around its words only, so each match must have one."""
+
+    # Whole words of letters, digits and `_`, in lower case.
+    words: str
+    # A regular expression in lower case and ASCII.
+    text: str
+    # Before the match in the message of a finding.
+    message: str = ""
+    # Of the files in which it is searched: `doc` for prose, `script` for scripts and the fences of documents, `config`
+    # for what hosts and package managers run, `data` for other documents of programs.
+    kinds: str = "doc script config"
+    # None: that of its rule.
+    severity: Severity | None = None
+    by: By = "context"
+    # How many lines above and below the line of a word belong to it.
+    above: int = 0
+    below: int = 0
+
+
+class Rule(Value):
+    """One rule. Its id never changes its meaning, since settings and suppressions name it."""
+
+    id: str
+    # The highest severity of its findings; what is around a finding may lower it.
+    severity: Severity
+    # What a finding says, in a few words.
+    title: str
+    # Why it matters.
+    reason: str
+    # What the author, or a reviewer, should do.
+    remedy: str
+    bad: Example
+    good: Example
+    patterns: tuple[Pattern, ...] = ()
+
+
+@cache
+def compiled(text: str) -> re.Pattern[bytes]:
+    """Return a pattern over the bytes of a text, compiled when it is first needed."""
+    return re.compile(text.encode())

@@ -1,0 +1,1 @@
+"""Change a scope: plan and execute."""

@@ -1,0 +1,1 @@
+"""What two versions of a skill, or of a lockfile, differ in."""

@@ -1,1 +1,0 @@
-"""Hand-written registries of the time before skillpm generated `skills.json`, and the metadata in them."""

@@ -1,1 +1,0 @@
-"""Create, extend and check an index."""

@@ -1,0 +1,1 @@
+"""The skills directory: layout, state, staging, journal, backups."""

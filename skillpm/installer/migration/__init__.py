@@ -1,1 +1,0 @@
-"""Migration of flat skill files: scan, plan, clean up."""

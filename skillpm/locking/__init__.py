@@ -1,0 +1,1 @@
+"""Which versions and commits a scope is locked to: resolve, check and upgrade."""

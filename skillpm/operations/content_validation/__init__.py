@@ -1,1 +1,0 @@
-"""Content validation: the checks that new content passes before it is installed, used or loaded."""

@@ -1,1 +1,0 @@
-"""What every operation starts from: the scope, its documents, settings and lock."""

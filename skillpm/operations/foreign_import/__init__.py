@@ -1,1 +1,0 @@
-"""`import`: adopt skills that another tool installed."""

@@ -1,1 +1,0 @@
-"""`migrate`: convert flat files to skills."""

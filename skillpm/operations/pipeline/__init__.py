@@ -1,1 +1,0 @@
-"""The pipeline of every command that changes something: resolve, plan, execute."""

@@ -1,1 +1,0 @@
-"""Publish skills: as an archive, in an index, or in an OCI registry."""

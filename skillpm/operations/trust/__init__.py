@@ -1,1 +1,0 @@
-"""Verify who signed skills, and sign them."""

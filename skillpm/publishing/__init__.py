@@ -1,0 +1,1 @@
+"""What goes to others: packed skills, indexes and OCI artifacts."""

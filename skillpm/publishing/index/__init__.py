@@ -1,0 +1,1 @@
+"""An index as files, and skills as OCI artifacts."""

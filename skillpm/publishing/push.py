@@ -1,0 +1,229 @@
+"""`push`: publish skills in an OCI registry, each as a tag of a repository, and several as a collection."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillpm.core.json_text.decoder import dump_json, parse_json
+from skillpm.core.text import sanitize
+from skillpm.core.values import Value
+from skillpm.errors import ConflictError, UsageError
+from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.oci.registry import OciRegistries
+from skillpm.fetchers.oci.uploads import Uploader
+from skillpm.formats.oci.manifest import OCI_MANIFEST
+from skillpm.formats.oci.signature import PAYLOAD_TYPE, signature_layer, signature_manifest, signature_tag
+from skillpm.kinds.oci import OciSource, is_tag, repository_url, tag_version
+from skillpm.publishing.index.oci_artifact import (
+    IMAGE_CONFIG_TYPE,
+    Blob,
+    build_collection,
+)
+from skillpm.publishing.libraries import require_libraries
+from skillpm.publishing.push_lookup import look_up
+from skillpm.publishing.push_releases import PushRelease, PushRequest, parse_destination, read_releases
+from skillpm.scope.runtime import Context
+
+if TYPE_CHECKING:
+    from skillpm.trust.skill_signature import SigningKey
+
+
+class Pushed(Value):
+    """A tag after the push; `is_new` is False if it was there already, with the same content."""
+
+    name: str
+    version: str
+    ref: str
+    digest: str
+    is_new: bool
+    # Whether a version that was there already got a further signature.
+    is_signed: bool = False
+    bytes_sent: int = 0
+
+
+class PushPlan(Value):
+    """What a push will do. All skills have been validated, and all tags looked up."""
+
+    uploader: Uploader
+    releases: tuple[PushRelease, ...]
+    # Where the collection goes, its index, and whether its tag is new.
+    collection: tuple[OciSource, Blob, bool] | None
+    # What was left out, and why, by label.
+    left_out: Mapping[str, str]
+    # Signs the manifests.
+    key: "SigningKey | None" = None
+
+
+def plan_push(context: Context, request: PushRequest) -> PushPlan:
+    """Validate all skills and look up all tags; nothing is sent.
+
+    Raises `RefusedError` for an invalid skill, and `ConflictError` for a version that is published already with other
+    content.
+    """
+    require_libraries()
+    if wrong := next((tag for tag in request.tags if not is_tag(tag)), None):
+        hint = "letters, digits, `.`, `_` and `-`, e.g. latest"
+        raise UsageError(f"`{sanitize(wrong, 60)}` is not a tag", hint=hint)
+    releases, left_out = read_releases(context, request)
+    target = parse_destination(request.collection, "--collection") if request.collection else None
+    destinations = Destinations()
+    destinations.name(*(repository_url(each.repository) for each in releases))
+    if target is not None:
+        destinations.name(repository_url(target.repository))
+        _check_one_registry(releases, target)
+    uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
+    looked_up = []
+    for each in releases:
+        try:
+            looked_up.append(look_up(uploader, each))
+        except ConflictError as error:
+            if not request.skip_invalid:
+                raise
+            left_out[each.draft.label] = error.message
+    collection = None
+    if target is not None:
+        current = [each for each in looked_up if each.draft.is_current]
+        collection = (target, *_build_collection(uploader, current, target))
+    for label, reason in sorted(left_out.items()):
+        context.reporter.warn(f"skipped {sanitize(label)}: {reason}")
+    return PushPlan(
+        uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out, key=request.key
+    )
+
+
+def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
+    """Push the skills of a plan, and then their collection."""
+    pushed = []
+    for each in plan.releases:
+        sent = _push_release(context, plan.uploader, each) if each.new_tags and not dry_run else 0
+        signed = 0 if dry_run else _push_signatures(plan.uploader, each.repository, each, plan.key)
+        for tag in each.tags:
+            first, is_new = tag == each.tag, tag in each.new_tags
+            described = _describe(each, tag, is_new=is_new, sent=sent + signed if first else 0)
+            pushed.append(described.replace(is_signed=bool(signed) and first and not is_new))
+    if plan.collection is not None:
+        pushed.append(_push_collection(plan, *plan.collection, dry_run=dry_run))
+    return pushed
+
+
+def _push_release(context: Context, uploader: Uploader, release: PushRelease) -> int:
+    """Push what is missing of a release, and then its new tags; return the bytes sent."""
+    task, artifact = f"pushing {release.draft.name}", release.artifact
+    context.reporter.start_task(task, [release.draft.name])
+    try:
+        new_blobs = [blob for blob in artifact.blobs if uploader.push_blob(release.repository, blob.digest, blob.data)]
+        for manifest in artifact.manifests:
+            uploader.push_manifest(release.repository, manifest.digest, manifest.media_type, manifest.data)
+        # Last, so that a tag never points at something incomplete.
+        for tag in release.new_tags:
+            uploader.push_manifest(release.repository, tag, artifact.top.media_type, artifact.top.data)
+    finally:
+        context.reporter.finish_task(task)
+    tops = [artifact.top] * len(release.new_tags)
+    return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
+
+
+def _push_signatures(uploader: Uploader, repository: str, release: PushRelease, key: "SigningKey | None") -> int:
+    """Push the signatures of a release beside those that its manifests have; return the bytes sent.
+
+    One of cosign if there is a key, and that of its files if what is published has another one.
+    """
+    subjects, sent = _find_subjects(release), 0
+    for subject in subjects:
+        if key is not None:
+            sent += _push_cosign_signature(uploader, repository, subject["digest"], key)
+        if release.signature:
+            sent += uploader.attach_signature(repository, subject, release.signature)
+    return sent
+
+
+def _find_subjects(release: PushRelease) -> list[Mapping[str, Any]]:
+    """Return the descriptors of the manifests of a release: of an image, those of its platforms and the index."""
+    top = release.artifact.top
+    entries = parse_json(top.data.decode(errors="replace"), release.repository).get("manifests")
+    return [*(() if entries is None else entries.value), top.descriptor()]
+
+
+def _push_cosign_signature(uploader: Uploader, repository: str, digest: str, key: "SigningKey") -> int:
+    from skillpm.trust.cosign import sign_payload, write_payload  # noqa: PLC0415  (the extra `sign`)
+
+    payload = Blob(media_type=PAYLOAD_TYPE, data=write_payload(repository, digest))
+    config = Blob(media_type=IMAGE_CONFIG_TYPE, data=b"{}")
+    layer = signature_layer(payload.descriptor(), sign_payload(key, payload.data))
+    tag = signature_tag(digest)
+    existing = uploader.find_manifest(repository, tag)
+    layers = parse_json(existing.decode(errors="replace"), tag).require("layers").value if existing else []
+    if layer in layers:
+        return 0
+    blobs = [blob for blob in (payload, config) if uploader.push_blob(repository, blob.digest, blob.data)]
+    data = dump_json(signature_manifest(config.descriptor(), [*layers, layer])).encode()
+    uploader.push_manifest(repository, tag, OCI_MANIFEST, data)
+    return len(data) + sum(len(blob.data) for blob in blobs)
+
+
+def _check_one_registry(releases: Sequence[PushRelease], target: OciSource) -> None:
+    if any(each.artifact.manifests for each in releases):
+        raise UsageError("--collection cannot be used with --image")
+    host = target.repository.partition("/")[0]
+    if not target.ref:
+        raise UsageError("--collection needs a tag", hint=f"e.g. oci://{target.repository}:1.0.0")
+    if any(each.repository.partition("/")[0] != host for each in releases):
+        raise UsageError(f"the collection must be in the registry of its skills, not in {host}")
+
+
+def _build_collection(uploader: Uploader, releases: Sequence[PushRelease], target: OciSource) -> tuple[Blob, bool]:
+    """Return the index of a collection, and whether its tag is new. Raises `ConflictError` for a published version."""
+    ordered = sorted(releases, key=lambda release: release.draft.name)
+    entries = [(each.artifact.top, each.annotations, f"{each.repository}:{each.tag}") for each in ordered]
+    top = build_collection(target.repository.rpartition("/")[2], tag_version(target.ref), entries)
+    published = uploader.find_manifest(target.repository, target.ref)
+    if published and published != top.data and tag_version(target.ref):
+        raise ConflictError(
+            f"the collection oci://{target.repository}:{target.ref} is published already, with other skills",
+            hint="a published version must not change: choose another tag, or one that may move, like latest; "
+            "nothing was pushed",
+        )
+    return top, published != top.data
+
+
+def _push_collection(plan: PushPlan, target: OciSource, top: Blob, is_new: bool, *, dry_run: bool) -> Pushed:  # noqa: FBT001
+    """Push the index of a collection into its own repository, with the manifests and blobs that it lists.
+
+    Registries refuse an index whose manifests are not in its own repository; they take the blobs from the other ones.
+    """
+    uploader, sent = plan.uploader, 0
+    if is_new and not dry_run:
+        for each in plan.releases:
+            if not each.draft.is_current:
+                continue
+            origin = each.repository.partition("/")[2]
+            for blob in each.artifact.blobs:
+                if uploader.push_blob(target.repository, blob.digest, blob.data, mount_from=origin):
+                    sent += len(blob.data)
+            manifest = each.artifact.top
+            uploader.push_manifest(target.repository, manifest.digest, manifest.media_type, manifest.data)
+        uploader.push_manifest(target.repository, target.ref, top.media_type, top.data)
+        sent += len(top.data)
+    signed = 0
+    for each in () if dry_run else plan.releases:
+        if each.draft.is_current:
+            signed += _push_signatures(uploader, target.repository, each, plan.key)
+    return Pushed(
+        name=target.repository.rpartition("/")[2],
+        version=tag_version(target.ref),
+        ref=f"oci://{target.repository}:{target.ref}",
+        digest=top.digest,
+        is_new=is_new,
+        is_signed=bool(signed) and not is_new,
+        bytes_sent=sent + signed,
+    )
+
+
+def _describe(release: PushRelease, tag: str, *, is_new: bool, sent: int) -> Pushed:
+    return Pushed(
+        name=release.draft.name,
+        version=release.draft.version,
+        ref=f"oci://{release.repository}:{tag}",
+        digest=release.artifact.top.digest,
+        is_new=is_new,
+        bytes_sent=sent,
+    )

@@ -1,0 +1,1 @@
+"""What every operation starts from: the scope, its documents, settings, policies and lock."""

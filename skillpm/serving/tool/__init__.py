@@ -1,1 +1,0 @@
-"""The tool `skill` that models call: its schema, and the answers to calls."""

@@ -1,0 +1,1 @@
+"""From the SPECs of a user to requirements of a manifest."""

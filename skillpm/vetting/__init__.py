@@ -1,0 +1,1 @@
+"""May this content be used? The one check: audit, policies, signatures, reviews."""
