@@ -57,14 +57,16 @@ class LoadValidator:
         owner = self._owners.get(os.path.dirname(folder))
         boundary = (owner or self._scope).layout.boundary
         paths = [file] if file else [each.place for each in list_files(folder, boundary, self._settings.limits)[0]]
-        day = str(int(time.time()) // DAY_SECONDS)  # exceptions end
+        now = time.time()
+        day = str(int(now) // DAY_SECONDS)  # exceptions end
         rule_stats = self._read_rule_stats()
         stats = [*map(read_file_stat, paths), *rule_stats]
         key = content_hash("\n".join([__version__, day, *paths, *stats]).encode(errors="surrogatepass"))
         if self._passed.get(card.location) == key or self._is_remembered(card.location, key):
             self._passed[card.location] = key
             return
-        self._check(SkillName(card.name), folder, file, owner, [day, *rule_stats])
+        # A server may run for days, and its settings have the time of its start.
+        self._check(self._settings.replace(now=now), SkillName(card.name), folder, file, owner, [day, *rule_stats])
         # Another write within the same clock tick would go unnoticed.
         if not any(is_recent(stat) for stat in stats if stat):
             self._passed[card.location] = key
@@ -78,23 +80,25 @@ class LoadValidator:
             self._rule_files = (stats, find_rule_files(self._scopes, self._settings, texts))
         return [*stats, *map(read_file_stat, self._rule_files[1])]
 
-    def _check(self, name: SkillName, folder: str, file: str, owner: Scope | None, rules: list[str]) -> None:
+    def _check(
+        self, settings: Settings, name: SkillName, folder: str, file: str, owner: Scope | None, rules: list[str]
+    ) -> None:
         claim = None if owner is None or file else self._claims.find(owner, name)
         more: list[str] = []
         digest = None if claim is None or claim.digest is None else digest_folder(folder, more=more)
         skill = PresentSkill(name=name, folder=folder, claim=claim, digest=digest, file=file, has_more=bool(more))
         scope = owner or self._scope
-        if not self._read_accepted(scope, rules).has(skill):
+        if not self._read_accepted(scope, settings, rules).has(skill):
             # Imported here, since skills that have passed before need none of it.
             from skillpm.vetting.loaded_content import refuse_content  # noqa: PLC0415
 
-            refuse_content(scope, self._settings, skill)
+            refuse_content(scope, settings, skill)
 
-    def _read_accepted(self, scope: Scope, rules: list[str]) -> Acceptance:
+    def _read_accepted(self, scope: Scope, settings: Settings, rules: list[str]) -> Acceptance:
         """Return what was accepted in a scope; read again when the date, or a file with rules, has changed."""
         known, accepted = self._accepted.get(scope.layout.directory, ([], None))
         if accepted is None or known != rules:
-            accepted = Acceptance(scope, self._settings)
+            accepted = Acceptance(scope, settings)
             if not any(map(is_recent, rules[1:])):
                 self._accepted[scope.layout.directory] = (rules, accepted)
         return accepted
