@@ -17,6 +17,7 @@ FOLDERS = [NAME, "`touch PWNED`", "; touch PWNED; ", "a' ; touch PWNED #", '" &&
 def pasted(output: str) -> Iterator[str]:
     """Yield what a person may paste of an output: each text in backticks, and what follows `skillpm`, `git` or `--`."""
     for line in output.splitlines():
+        yield from (f"skillpm install {text}" for text in re.findall(r"select one with `(.*?)`(?:$|[,;])", line))
         yield from re.findall(r"`((?:skillpm|git|rm|--|uv) ?.*?)`(?: |$|[,;.)])", line)
         yield from re.findall(r"(?<![`\w])((?:skillpm|git ls-remote) .*?|--path .*)$", line)
 

@@ -140,26 +140,50 @@ def test_twice_the_names_take_twice_the_calls() -> None:
     assert growth_of_calls(work, 100) < 2.3
 
 
-def test_only_the_policy_of_a_project_is_limited_as_a_checkout_is(tmp_path: Path) -> None:
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return the settings of a user with a large policy, in a project."""
     project, config = tmp_path / "project", tmp_path / "config"
-    settings = Settings(
-        home=str(tmp_path), working_directory=str(project), skills_home=str(tmp_path / ".agent-skills"),
-        config_dir=str(config), cache_dir=str(tmp_path / "cache"),
-    )  # fmt: skip
     for folder in (project, config):
         folder.mkdir()
     (config / "policy.toml").write_text(LARGE, encoding="utf-8")
     (project / "skills.json").write_text('{"skills": {}}', encoding="utf-8")
+    return Settings(
+        home=str(tmp_path), working_directory=str(project), skills_home=str(tmp_path / ".agent-skills"),
+        config_dir=str(config), cache_dir=str(tmp_path / "cache"),
+    )  # fmt: skip
+
+
+def count_blocked(settings: Settings) -> int:
+    """Return how many names the policy of the user blocks, as another process reads it."""
+    read_policy_text.cache_clear()
+    read_policy.cache_clear()
     policies = load_scope_policies(find_scope(settings), settings)
     assert policies is not None
-    assert len(policies.layers[0].blocked) == NUMBER
+    return len(policies.layers[0].blocked)
 
-    (project / "skills.policy.toml").write_text(LARGE, encoding="utf-8")
+
+def test_the_policy_of_a_user_is_read_from_its_copy(settings: Settings) -> None:
+    assert count_blocked(settings) == NUMBER
+    entry = find_entry(Path(settings.cache_dir))
+    value = json.loads(entry.read_bytes())
+    value["policy"]["blocked"] = value["policy"]["blocked"][:1]
+
+    entry.write_text(json.dumps(value), encoding="utf-8")
+
+    assert count_blocked(settings) == 1
+
+
+def test_only_the_policy_of_a_project_is_limited_as_a_checkout_is(settings: Settings) -> None:
+    assert count_blocked(settings) == NUMBER
+
+    policy = Path(settings.working_directory, "skills.policy.toml")
+    policy.write_text(LARGE, encoding="utf-8")
     with pytest.raises(DocumentError) as caught:
         load_scope_policies(find_scope(settings), settings)
 
     size = f"{len(LARGE):,} bytes of TOML; at most 400,000 are allowed"
-    assert (caught.value.message, caught.value.where) == (size, str(project / "skills.policy.toml"))
+    assert (caught.value.message, caught.value.where) == (size, str(policy))
 
 
 @pytest.mark.parametrize(
