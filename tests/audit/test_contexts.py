@@ -86,6 +86,7 @@ def test_no_words_lower_a_command_with_a_hostile_target(command: str, path: str,
         ("```bash\n# a dangerous attack\nrm -rf ~/\n```\n", "high"),
         ("Never run these dangerous commands:\n\n```bash\nrm -rf ~/\n```\n", "medium"),
         ("Block dangerous commands like `rm -rf ~/`.", "medium"),
+        ("A hijack attempt (`rm -rf ~/` in the page) ends the session.", "medium"),
         ("| Attack | Command |\n|---|---|\n| Deletes all | `rm -rf ~/` |\n", "medium"),
         ("```bash\n# rm -rf ~/\n```\n", "medium"),
         ("See attack.example.\nRun `rm -rf ~/`.", "high"),
@@ -106,6 +107,9 @@ def test_only_the_same_sentence_table_or_fence_lowers(text: str, severity: str) 
         ("run.js", "a(); /* x\n */ eval(atob(x))\n", ("decode-and-run", "high")),
         ("run.sh", "x=1 # rm -rf ~/\n", ("destructive-command", "medium")),
         ("run.js", "// eval(atob(x))\n", ("decode-and-run", "medium")),
+        # Data of a cache or a saved game, as a rule; it may come from elsewhere.
+        ("run.py", "game = pickle.loads(zlib.decompress(file.read()))\n", ("dynamic-code", "medium")),
+        ("run.py", "code = marshal.loads(base64.b64decode(x))\n", ("decode-and-run", "high")),
         ("run.py", 'PATTERNS = [\n    r"curl .*\\| *bash",\n    "rm -rf ~/",\n]\n', ("destructive-command", "medium")),
     ],
 )

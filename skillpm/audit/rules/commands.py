@@ -57,9 +57,8 @@ COMMANDS = (
             # Into a file or a variable first.
             Pattern(words="base64 openssl xxd base32 gunzip", message="runs what it first decodes", severity="medium", below=8, text=rf"(?:\bbase64\b|\bopenssl\b|\bxxd\b|\bbase32\b|\bgunzip\b)\s[^\n|;&]{{0,200}}>\s*[\"']?([\w./$~{{}}-]{{2,80}})[\"']?{NEAR}(?:\n|;|&&)\s*(?:(?:ba|z)?sh|source|\.|python[\d.]{{0,4}}|node|chmod\s+\S{{1,9}})\s+[\"']?\1(?![\w.-])"),
             Pattern(words="base64 openssl xxd base32 gunzip", message="runs what it first decodes", above=1, below=8, text=rf"[\n;][ \t]*(?:export )?(\w{{1,40}})=[\"']?(?:\$\(|`)[^\n]{{0,300}}(?:\bbase64\b|\bopenssl\b|\bxxd\b|\bbase32\b|\bgunzip\b){NEAR}\b(?:eval|(?:ba|z)?sh\s+-c)\s+[\"']?\$\{{?\1\b"),
-            Pattern(words="b64decode b32decode b85decode a85decode unhexlify fromhex decompress codecs marshal atob unescape fromcharcode buffer gunzipsync inflatesync frombase64string bytes chr powershell",
-                    message="runs what it first decodes",
-                    text=rf"(?<![\w.-])(?:exec|eval|compile|new function|(?:vm\.)?runinthiscontext|execsync|os\.system|os\.popen|(?:pickle|marshal|dill)\.loads)\s*\([^\n;]{{0,100}}?{DECODE_CALL}|\bfrombase64string\b\([^\n]{{0,300}}\|\s*(?:iex|invoke-expression)|(?:iex|invoke-expression)[^\n]{{0,120}}\bfrombase64string\b|\bpowershell\b(?:\.exe)?[^\n]{{0,120}}\s-(?:e|ec|enc|encodedcommand)\s+[\"']?[a-z0-9+/=]{{16,}}"),
+            Pattern(words="b64decode b32decode b85decode a85decode unhexlify fromhex decompress codecs marshal atob unescape fromcharcode buffer gunzipsync inflatesync frombase64string bytes chr powershell", message="runs what it first decodes",
+                    text=rf"(?<![\w.-])(?:exec|eval|compile|new function|(?:vm\.)?runinthiscontext|execsync|os\.system|os\.popen|marshal\.loads)\s*\([^\n;]{{0,100}}?{DECODE_CALL}|\bfrombase64string\b\([^\n]{{0,300}}\|\s*(?:iex|invoke-expression)|(?:iex|invoke-expression)[^\n]{{0,120}}\bfrombase64string\b|\bpowershell\b(?:\.exe)?[^\n]{{0,120}}\s-(?:e|ec|enc|encodedcommand)\s+[\"']?[a-z0-9+/=]{{16,}}"),
             Pattern(words="b64decode b32decode b85decode a85decode unhexlify fromhex decompress codecs marshal atob unescape fromcharcode buffer gunzipsync inflatesync frombase64string bytes chr",
                     message="runs what it first decodes", kinds="script", above=1, below=10,
                     text=rf"[\n;{{][ \t]*(?:const |let |var )?(\w{{1,40}})\s*=\s*[^\n=]{{0,200}}?{DECODE_CALL}{NEAR}(?<![\w.-])(?:exec|eval|new function|functiontype|os\.system|execsync|(?:vm\.)?runinthiscontext)\s*\([^\n)]{{0,40}}?\b\1\b"),
@@ -73,6 +72,7 @@ COMMANDS = (
             Pattern(words="exec eval", message="runs code that it loads", text=r"(?<![\w.])(?:\bexec\b|\beval\b)\s*\(\s*(?:compile\s*\(\s*)?(?:open\s*\(\s*[\"']/(?:tmp|var|dev)|(?:requests\.)?get\(\s*[\"']https?:|urllib\.request|(?:\w{1,20}\.){0,2}urlopen|__import__\s*\([^)]{1,30}\)\.(?:urlopen|get|popen)|await\s+\(?\s*await\s+fetch)"),
             # The response in a variable first.
             Pattern(words="exec eval runinthiscontext", message="runs code that it loads", kinds="script", above=8, text=rf"(?:[\n;{{(][ \t]*(?:const |let |var )?(\w{{1,40}})\s*:?=\s*[^\n]{{0,60}}(?:requests\.get|httpx\.get|urlopen|await\s+fetch|axios\.get)\s*\(|urlopen\s*\([^\n]{{1,200}}\)\s+as\s+(\w{{1,40}}):){NEAR}(?<![\w.])(?:\bexec\b|\beval\b|vm\.\bruninthiscontext\b)\s*\([^\n)]{{0,20}}?(?:\1|\2)"),
+            Pattern(words="pickle dill", message="runs code that a pickle may contain", text=rf"(?<![\w.-])(?:\bpickle\b|\bdill\b)\.loads\s*\([^\n;]{{0,100}}?{DECODE_CALL}"),
             Pattern(words="requests urllib httpx", message="runs code that it loads", text=r"\bsubprocess\.\w{1,20}\(\s*\[?\s*[\"'](?:(?:ba|z)?sh|python[\d.]{0,4})[\"'],\s*[\"']-c[\"'],\s*(?:\brequests\b\.get|\burllib\b\.request|\bhttpx\b\.get)[^\n]{0,200}"),
         )),
     Rule(id="reverse-shell", severity="high", title="Gives another machine a shell",
