@@ -101,7 +101,7 @@ GIT_ROWS = {
 SUM = "`pdf` does not match the index {place}: {url} has SHA-256 SUM, the index says SUM"
 NO_JSON = "invalid JSON: {what}"
 HALF_A_TAR = "{url}: not a complete .tar.gz: Compressed file ended before the end-of-stream marker was reached"
-NO_ARCHIVE = "{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page"
+NO_ARCHIVE = "{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page (a login?)"
 LAYER = "oci://{host}/acme/pdf@sha256:SUM"
 OTHER_LAYER = f"{LAYER} has other content than its digest says: sha256:SUM"
 UNLISTED = ("challenge", "tags")
@@ -112,8 +112,8 @@ OWN = {
         for name in ("versions", "listing", "site", "old-site")
     },
     **{
-        ("web-page", name): Row(error=NO_JSON.replace("{what}", "Expecting value"), tries=1)
-        for name in ("versions", "site", "old-site")
+        ("web-page", name): Row(error="{begins} is a web page (a login?)", tries=1)
+        for name in ("versions", "listing", "site", "old-site")
     },
     **{("says-less", name): Row(error=HALF_A_TAR, tries=1) for name in ("url", "redirected")},
     **{("web-page", name): Row(error=NO_ARCHIVE, tries=1) for name in ("url", "redirected")},
@@ -137,7 +137,7 @@ OWN = {
     ("404", "manifest"): Row(error="oci://{host}/acme/pdf:1.0.0 does not exist", tries=1),
     ("404", "layer"): Row(error=f"{LAYER} does not exist, although its manifest names it", tries=1),
     # Without an index of skillpm, one of the specification is tried; without a new one of those, an old one.
-    **{(fault, "listing"): DONE for fault in ("web-page", "404")},
+    ("404", "listing"): DONE,
     ("404", "site"): DONE,
     ("endless", "redirected"): Row(error="{server}/pdf.tar.gz sends more than N bytes", tries=1),
     # A missing file of a site is requested twice: to resolve the SPEC, and to fetch the skill.
