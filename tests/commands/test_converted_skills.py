@@ -105,6 +105,25 @@ def test_what_came_with_another_branch_is_not_called_an_edit(
     assert project.read(".agent-skills/pdf/more.md") == "3\n"
 
 
+@pytest.mark.parametrize("adds", ["false", "true"])
+@pytest.mark.parametrize("clones", ["false", "true"])
+def test_a_skill_with_both_line_endings_is_called_that_too(
+    project: CommandSandbox, upstream: Repository, url: str, adds: str, clones: str
+) -> None:
+    upstream.write({"skills/pdf/dos.md": "a\r\n", "skills/pdf/other.bat": "b\r\n", "skills/pdf/c.md": "c\n"}).commit()
+    project.run("install", f"{url}@pdf", check=True)
+    (project.work / ATTRIBUTES).unlink()
+    for command in (["init", "-q"], ["-c", f"core.autocrlf={adds}", "add", "-A"], ["commit", "-q", "-m", "skills"]):
+        git(*command, cwd=project.work)
+    git("clone", "-q", "-c", f"core.autocrlf={clones}", str(project.work), str(project.root / "clone"))
+    is_converted = "true" in {adds, clones}
+
+    result = project.output("verify", cwd=project.root / "clone")
+
+    assert ("pdf: differs from the lockfile in line endings only" in result) == is_converted
+    assert ("1 of 1 skill matches the lockfile" in result) != is_converted
+
+
 def test_other_edits_are_not_called_line_endings(project: CommandSandbox, url: str) -> None:
     project.run("install", f"{url}@pdf", check=True)
     text = project.read(".agent-skills/pdf/SKILL.md")

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain, combinations, islice
 from typing import Literal
 
 from skillpm.core.digest import Digest, compute_digest, content_hash, stream_hash
@@ -16,6 +17,7 @@ from skillpm.skillmd.host_manifests import is_read_by_hosts
 # Written by programs that run in a skill, or by the Finder: not the user's work, so they are not edits.
 IGNORED_NAMES = frozenset(["__pycache__", ".DS_Store"])
 MAX_READ_SIZE = 25_000_000  # larger files, which no skill has by default, are hashed in pieces
+MAX_EXCEPTIONS = 1000  # pairs of files that may have other line endings than the rest: a moment of computing
 HAS_EXECUTABLE_BITS = os.name == "posix"
 
 
@@ -187,17 +189,33 @@ def digest_folder(
 
 
 def differs_in_line_endings(folder: str, digest: Digest | None) -> bool:
-    """Return whether a folder has content with this digest, but for CR LF where that has LF: git converts so."""
-    hashes, is_converted = [], False
+    """Return whether a folder has content with this digest, but for line endings, which git converts.
+
+    A file may have been published with CR LF, and the digest does not say which one: all or none are tried, and up to
+    two exceptions from that.
+    """
+    # Path, hash with LF, hash with CR LF
+    files: list[tuple[str, str, str]] = []
     try:
         for path, entry in walk_files(folder):
             data = read_regular_file(entry.path, MAX_READ_SIZE) if entry.is_file(follow_symlinks=False) else b""
-            is_text = b"\r\n" in data and b"\0" not in data
-            is_converted |= is_text
-            hashes.append((path, content_hash(data.replace(b"\r\n", b"\n")) if is_text else _hash_entry(entry)))
+            if b"\n" in data and b"\0" not in data:
+                text = data.replace(b"\r\n", b"\n")
+                files.append((path, content_hash(text), content_hash(text.replace(b"\n", b"\r\n"))))
+            else:
+                hashed = _hash_entry(entry)
+                files.append((path, hashed, hashed))
+        if digest_folder(folder) == digest:
+            return False
     except OSError:
         return False
-    return is_converted and compute_digest(hashes) == digest
+    texts = [path for path, lf, crlf in files if lf != crlf]
+    choices = chain.from_iterable(combinations(texts, count) for count in range(3))
+    return any(
+        compute_digest((path, lf if has_lf ^ (path in exceptions) else crlf) for path, lf, crlf in files) == digest
+        for exceptions in islice(choices, MAX_EXCEPTIONS)
+        for has_lf in (True, False)
+    )
 
 
 def _is_outgrown(entry: os.DirEntry[str], known: InstalledFile | None) -> bool:
