@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fetchers.world import Project
-from kit import CertificateAuthority, Forge, Proxy, Repository, make_skill, prefix_paths
+from kit import CertificateAuthority, Forge, GitServer, Proxy, Repository, make_skill, prefix_paths
 from kit.forge import ForgeKind
 
 pytestmark = pytest.mark.slow
@@ -238,4 +238,16 @@ def test_a_copied_address_is_answered(project: Project, forges: Forges, spec: st
 
     assert result.code in {1, 2}
     assert result.stderr == f"error: {expected}\n"
+    assert project.is_untouched
+
+
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_a_group_that_the_server_hides_is_answered(project: Project, server: GitServer, token: str) -> None:
+    project.redirect_git("https://gitlab.com/", server.address)
+
+    result = project.run("install", "gitlab:acme/team/skills@pdf", env={"GITLAB_TOKEN": token or None})
+
+    assert result.code == 1
+    hint = result.stderr.splitlines()[1]
+    assert hint.endswith("; if `team` is a group: skillpm install https://gitlab.com/acme/team/skills@pdf")
     assert project.is_untouched

@@ -133,7 +133,7 @@ def test_a_missing_ref_of_unknown_kind(project: Project, url: str) -> None:
     assert (result.code, result.stderr) == (
         1,
         f"error: {url} has no branch or tag `nope`\n"
-        "  hint: it has no tags; its branches: main; a skill's name follows `@`: @nope\n",
+        f"  hint: it has no tags; its branches: main; for a skill: {url}@nope\n",
     )
 
 

@@ -22,6 +22,7 @@ from skillpm.fetchers.git.outside_links import (
     choose_files,
     find_bad_link,
 )
+from skillpm.fetchers.git.program.error_table import RepositoryNotFound
 from skillpm.fetchers.git.refs import resolve_browser_path, resolve_commits, resolve_ref
 from skillpm.fetchers.git.repository import Repository
 from skillpm.fetchers.git.skill_finder import (
@@ -70,6 +71,8 @@ class SkillLister(NamedTuple):
         for request in requests:
             try:
                 found[request] = self._find(repository, *request, all_skills)
+            except RepositoryNotFound:
+                raise
             except (NotFoundError, RefusedError, ConflictError) as error:
                 errors[request] = error
         # A single skill is about to be installed: fetch all its files in the request that SKILL.md needs anyway.

@@ -83,7 +83,7 @@ def _unknown_ref_error(repository: Repository, name: str, *, may_be_skill: bool 
         return missing
     missing = _add_suggestions(repository, missing)
     if may_be_skill and is_skill_name(name):
-        missing.hint = f"{missing.hint}; a skill's name follows `@`: @{name}".removeprefix("; ")
+        missing.hint = f"{missing.hint}; for a skill: {repository.url}@{name}".removeprefix("; ")
     return missing
 
 

@@ -26,6 +26,10 @@ class AccessDenied(FetchError):
     """A server that requires a login, or rejects the one that it received."""
 
 
+class RepositoryNotFound(NotFoundError):
+    """A server that has no repository at a URL, or none that a token may read."""
+
+
 class ErrorRow(NamedTuple):
     """One row of the table."""
 
@@ -184,7 +188,7 @@ ERROR_TABLE = (
         HTTP + r"4(?:04|10)|not found|does not exist|does not appear to be a git repository",
         "there is no git repository at {url}",
         "check the spelling; if it is private, check that git can read it: git ls-remote {url}",
-        NotFoundError,
+        RepositoryNotFound,
     ),
     ErrorRow(r"", "{url} could not be reached{quote}", "check the URL and your network connection"),
 )
