@@ -6,6 +6,8 @@ FENCE = lazy_pattern(r"[ \t]*(```+|~~~+)")
 # The markers in the order in which git writes them: what each may follow.
 MARKERS_BEFORE = {"<": ">", "|": "<", "=": "<|", ">": "="}
 RESOLVE_HINT = "keep one side, or combine both, and delete the lines with <<<<<<<, ======= and >>>>>>>"
+MERGE_HINT = "`skillpm lock` merges both sides, except in CI; or "
+TAKE_ONE_HINT = "take one: `git checkout --ours skills.lock`, then `skillpm lock`"
 
 
 def find_conflict(text: str) -> tuple[int, int] | None:

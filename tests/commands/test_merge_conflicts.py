@@ -201,4 +201,9 @@ def test_a_conflict_with_half_a_side_is_not_merged(project: CommandSandbox) -> N
     text = project.read("skills.lock")
     project.write("skills.lock", f"<<<<<<< HEAD\n{text}=======\n{text[:40]}\n>>>>>>> feature\n")
 
-    assert "unresolved merge conflict" in project.output("lock")
+    assert project.output("lock") == expected_output("""\
+! error: unresolved merge conflict
+!   where: WORK/skills.lock:1
+!   hint: git has mixed the two sides; take one: `git checkout --ours skills.lock`, then `skillpm lock`
+[1]
+""")

@@ -275,14 +275,13 @@ def _conflict_error(text: str, file: str) -> DocumentError | None:
     marker = CONFLICT_MARKER.search(text)
     if marker is None:
         return None
-    from skillpm.core.conflict_markers import RESOLVE_HINT  # noqa: PLC0415  (only for this error)
+    from skillpm.core.conflict_markers import (  # noqa: PLC0415  (only for this error)
+        MERGE_HINT,
+        RESOLVE_HINT,
+        TAKE_ONE_HINT,
+    )
 
-    hint = RESOLVE_HINT
-    if file.endswith("skills.lock"):
-        hint = (
-            "`skillpm lock` merges both sides, except in CI;"
-            " or take one: `git checkout --ours skills.lock`, then `skillpm lock`"
-        )
+    hint = MERGE_HINT + TAKE_ONE_HINT if file.endswith("skills.lock") else RESOLVE_HINT
     line = text.count("\n", 0, marker.start()) + 1
     return DocumentError("unresolved merge conflict", where=f"{file}:{line}", hint=hint)
 

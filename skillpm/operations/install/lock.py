@@ -3,9 +3,11 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from skillpm.core.conflict_markers import MERGE_HINT
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.values import Value
+from skillpm.errors import DocumentError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill
@@ -147,8 +149,15 @@ def _read_merged_files(scope: Scope, context: Context) -> ProjectFiles:
     """
     text = None if context.settings.ci else read_text(scope.lockfile)
     merged = None if text is None else merge_sides(text, scope.lockfile)
-    if text is None or merged is None:
+    if text is None:
         return read_project_files(scope, context)
+    if merged is None:
+        try:
+            return read_project_files(scope, context)
+        except DocumentError as error:
+            # git puts lines of both sides outside of the markers if it takes two skills for one.
+            error.hint = error.hint.replace(MERGE_HINT, "git has mixed the two sides; ")
+            raise
     context.reporter.warn(_merge_message(scope, merged))
     files = read_project_files(scope, context, merged.lockfile)
     return files.replace(lockfile_text=text, is_lockfile_composed=True)
