@@ -51,6 +51,15 @@ if os.fork():
     os._exit(0)
 read(service)
 """,
+    # As the thread of the parent does for a moment: in the child, nobody would ever release it.
+    "a child of a fork while the lock is held": """\
+from skillpm.operations.policy.refresher import REFRESHER
+service = open_service()
+REFRESHER._lock.acquire()
+if os.fork():
+    os._exit(0)
+read(service)
+""",
     "a child of a child": """\
 service = open_service()
 for _ in range(2):
