@@ -46,6 +46,21 @@ def test_it_unlinks_blocked_skills_everywhere(machine: CommandSandbox) -> None:
     assert machine.output("policy", "enforce") == "! 0 blocked skills unlinked in 4 scopes\n"
 
 
+def test_it_reaches_a_member_that_was_moved_since_the_last_command(tmp_path: Path, url: str) -> None:
+    scene = CommandSandbox(tmp_path / "scene")
+    skills = {"pdf": {"git": url}}
+    scene.write("app/skills.json", json.dumps({"skills": skills, "members": ["*"]}))
+    scene.write("app/part/skills.json", json.dumps({"skills": skills, "agents": ["claude-code"]}))
+    scene.run("sync", cwd="app", check=True)
+    (scene.work / "app/part").rename(scene.work / "app/moved")
+    assert scene.exists("app/moved/.claude/skills/pdf/SKILL.md")
+    scene.write(POLICY, BLOCKED)
+
+    scene.run("policy", "enforce", check=True)
+
+    assert not scene.exists("app/moved/.claude/skills/pdf")
+
+
 def test_a_scope_that_is_gone_or_broken_does_not_stop_it(machine: CommandSandbox) -> None:
     machine.write(POLICY, BLOCKED)
     shutil.rmtree(machine.work / "one")
