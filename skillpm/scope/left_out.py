@@ -72,9 +72,10 @@ def exclude_option(scope: Scope, include: Include, name: str) -> tuple[str, str]
     return include_command(scope, include, "--exclude", name), "leaves it out for good"
 
 
-def folder_option(scope: Scope, include: Include, path: str, *words: str, effect: str = "takes it") -> tuple[str, str]:
-    """Return the command that installs the skill in one folder of an include's repository."""
-    return scope.command("install", abbreviate_url(include.source.url), "--path", path, *words), effect
+def folder_option(scope: Scope, url: str, paths: Sequence[str], *words: str) -> tuple[str, str]:
+    """Return the command that installs the skill in the folder of a repository, or in one of several."""
+    path, effect = (paths[0], "takes it") if len(paths) == 1 else ("FOLDER", "takes another one")
+    return scope.command("install", abbreviate_url(url), "--path", path, *words), effect
 
 
 def names_of(found: Iterable[LeftOut]) -> set[str]:

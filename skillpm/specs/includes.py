@@ -156,7 +156,7 @@ class _Names:
 
     def _leave_out_invalid(self, include: Include, skill: AvailableSkill) -> None:
         """Leave out a skill that has no valid name, neither its own nor that of its folder."""
-        options = [folder_option(self.scope, include, skill.path, "--as", "NAME")]
+        options = [folder_option(self.scope, include.source.url, (skill.path,), "--as", "NAME")]
         if pattern := next(filter(is_name_pattern, (skill.name, os.path.basename(skill.path))), ""):
             options.append(exclude_option(self.scope, include, pattern))
         self._add(sanitize(skill.name, 80), include, (skill.path,), "not a valid skill name", *options)
@@ -167,7 +167,7 @@ class _Names:
 
     def _leave_out_others(self, name: SkillName, claim: _Claim) -> None:
         reason = f"{sanitize(claim.source.path, 200)} has the name `{name}`, and other content"
-        option = folder_option(self.scope, claim.include, "FOLDER", effect="takes another one")
+        option = folder_option(self.scope, claim.include.source.url, claim.others)
         self._add(name, claim.include, claim.others, reason, option, is_copy=True)
 
     def _add(

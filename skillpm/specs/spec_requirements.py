@@ -25,7 +25,7 @@ from skillpm.kinds.base import Source
 from skillpm.kinds.git import GitSource
 from skillpm.kinds.index import IndexSource
 from skillpm.requirements.specifier import Specifier
-from skillpm.scope.left_out import MAX_PATHS, check_count
+from skillpm.scope.left_out import MAX_PATHS, check_count, folder_option
 from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
@@ -206,11 +206,11 @@ def _select_skills(
 def _others_message(scope: Scope, skill: AvailableSkill, source: GitSource) -> str:
     """Return which skills of the same name, but with other content, are not the one that is taken."""
     place = abbreviate_url(source.url)
-    command = scope.command("install", place, "--path", "FOLDER")
+    command, effect = folder_option(scope, source.url, skill.others)
     listed = list_some([sanitize(path, 200) for path in skill.others], MAX_PATHS)
     return (
         f"{sanitize(skill.name, 80)} is the one in {sanitize(skill.path, 200)} of {place}; others have other content: "
-        f"{listed}; `{command}` takes another one"
+        f"{listed}; `{command}` {effect}"
     )
 
 

@@ -279,6 +279,15 @@ pdf (more/pdf)                    [other content; --path more/pdf takes it]
     assert (result.code, project.run("install", url, "--list", "--strict").code) == (0, 1)
 
 
+def test_a_list_marks_an_empty_skill_file(project: CommandSandbox, mixed: Repository, url: str) -> None:
+    mixed.write({"skills/broken/SKILL.md": ""}).commit()
+
+    result = project.run("install", url, "--list")
+
+    reason = UNLOADABLE.removeprefix("its SKILL.md ")
+    assert f"broken (skills/broken)            [{reason}]" in result.stdout.splitlines()
+
+
 BAD_LINKS = {
     "../../gone.md": "points to a missing file",
     "gone.md": "points to a missing file",

@@ -216,7 +216,7 @@ def test_a_second_skill_of_a_name_cannot_stop_updates(whole: CommandSandbox, ups
  + twin COMMIT  (new in URL)
 added 1, updated 1; total: 3 skills in WORK/.agent-skills
 ! warning: left out two/twin of URL: one/twin has the name `twin`, and other content; \
-`skillpm install URL --path FOLDER` takes another one
+`skillpm install URL --path two/twin` takes it
 """)
     assert whole.read_json("skills.lock")["skills"]["pdf"]["source"]["path"] == "skills/pdf"
 

@@ -231,7 +231,7 @@ def test_two_skills_of_one_name_in_a_repository_are_distinguished_by_folder(
 
     assert project.run("install", f"{url}@pdf", check=True).stderr.partition("\n")[0].replace(url, "URL") == (
         "warning: pdf is the one in skills/pdf of URL; others have other content: more/pdf; "
-        "`skillpm install URL --path FOLDER` takes another one"
+        "`skillpm install URL --path more/pdf` takes it"
     )
     assert "Reads PDF files." in project.read(".agent-skills/pdf/SKILL.md")
     project.run("install", url, "--path", "more/pdf", check=True)

@@ -213,9 +213,10 @@ def read_skills(repository: Repository, locations: Sequence[SkillLocation]) -> M
         except GitFailed as failed:
             raise translate_error(failed, repository.url) from failed
         sizes |= repository.reader.read_sizes(missing)
-    small = [oid for oid in dict.fromkeys(file_ids) if (sizes[oid] or MAX_FILE_SIZE + 1) <= MAX_FILE_SIZE]
+    known = {oid: size for oid, size in sizes.items() if size is not None}
+    small = [oid for oid in dict.fromkeys(file_ids) if oid in known and known[oid] <= MAX_FILE_SIZE]
     too_large = LocatedSkill(problem=f"it is over {MAX_FILE_SIZE} bytes")
-    skills = {oid: too_large for oid, size in sizes.items() if size is not None and size > MAX_FILE_SIZE}
+    skills = {oid: too_large for oid, size in known.items() if size > MAX_FILE_SIZE}
     # In batches, to bound memory: a hostile repository may have a hundred thousand.
     for start in range(0, len(small), BATCH_SIZE):
         blobs = repository.reader.read(small[start : start + BATCH_SIZE])
