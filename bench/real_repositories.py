@@ -152,7 +152,7 @@ class Machine:
             folder = self.project / ".agent-skills" / name
             expected = dict(upstream.read_files(source["commit"], source["path"]))
             there = [os.path.relpath(f"{path}/{each}", folder) for path, _, names in os.walk(folder) for each in names]
-            found = {path: _read_file(folder / path, len(expected["SKILL.md"].oid)) for path in there}
+            found = {path: _read_file(folder / path, len(source["commit"])) for path in there}
             wanted = {path: (MODES.get(file.mode, 0), file.oid) for path, file in expected.items()}
             if different := {path for path in {*found, *wanted} if found.get(path) != wanted.get(path)}:
                 raise Failure(f"{name}: not as in git: {', '.join(sorted(different)[:5])} ({len(different)})")
