@@ -25,8 +25,8 @@ from skillpm.core.names import is_skill_name
 from skillpm.errors import NotFoundError, RefusedError
 from skillpm.operations.inspect.outdated import find_outdated
 from skillpm.operations.install.lock import lock
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope, find_scope
+from skillpm.scope.project import Project, Session
+from skillpm.scope.scope import find_scope
 from skillpm.settings import read_settings
 
 
@@ -75,7 +75,7 @@ def name_of(path: str, taken: Mapping[str, str]) -> str:
     return next(name for name in (base, *(f"{base[:58]}-{number}" for number in range(2, 10_000))) if name not in taken)
 
 
-class Project:
+class Consumer:
     """A project that requires all skills of the served repository."""
 
     def __init__(self, folder: Path, url: str, branch: str) -> None:
@@ -85,11 +85,11 @@ class Project:
         self.home.mkdir()
         self.paths: dict[str, str] = {}
 
-    def open(self) -> tuple[Scope, Context]:
-        """Return scope and context of a new command."""
+    def open(self) -> Project:
+        """Return the project of a new command."""
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "SKILLPM_FSYNC": "0"}
         settings = read_settings(environ)
-        return find_scope(settings, user=False, project=str(self.folder)), Context(settings=settings)
+        return Project(find_scope(settings, user=False, project=str(self.folder)), Session(settings=settings))
 
     def require(self, trees: Mapping[str, str]) -> None:
         """Require exactly these folders, and lock them. What cannot be locked is left out."""
@@ -105,7 +105,7 @@ class Project:
         skills = {name: {**source, "path": path} for name, path in sorted(self.paths.items())}
         (self.folder / "skills.json").write_text(json.dumps({"skills": skills}))
         try:
-            lock(*self.open())
+            lock(self.open())
         except (NotFoundError, RefusedError) as error:
             if not error.skills:
                 raise
@@ -125,7 +125,7 @@ def replay(repository: Path, since: str, *, every: bool) -> Counter[str]:
     with tempfile.TemporaryDirectory() as temporary:
         history = History(repository, Path(temporary), since, every=every)
         history.show(history.steps[0])
-        project = Project(Path(temporary), history.served.as_uri(), history.branch)
+        project = Consumer(Path(temporary), history.served.as_uri(), history.branch)
         project.require(history.trees[history.steps[0]])
         for commit in history.steps[1:]:
             history.show(commit)
@@ -135,15 +135,15 @@ def replay(repository: Path, since: str, *, every: bool) -> Counter[str]:
     return counts
 
 
-def check_step(project: Project, commit: str, trees: Mapping[str, str], counts: Counter[str]) -> None:
+def check_step(project: Consumer, commit: str, trees: Mapping[str, str], counts: Counter[str]) -> None:
     """Compare what the commands say with what git says. Exits on a difference."""
     before = project.read_lock()
     gone = {name for name, path in project.paths.items() if path not in trees}
     changed = {name for name in {*before} - gone if trees[project.paths[name]] != before[name]["source"]["tree"]}
-    rows = find_outdated(*project.open())
+    rows = find_outdated(project.open())
     failed = {row.name for row in rows if row.error}
     named = {row.name for row in rows} - failed
-    result = lock(*project.open(), upgrade=())
+    result = lock(project.open(), upgrade=())
     after = project.read_lock()
     lines = {name for name in before if before[name] != after[name]}
     refused = failed - gone  # a skill that cannot be loaded any more

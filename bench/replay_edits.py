@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from replay import History, Project
+from replay import Consumer, History
 
 from skillpm.change.change import ChangeOptions
 from skillpm.errors import BlockedError
@@ -116,7 +116,7 @@ def edit(folder: Path, chance: random.Random) -> str:
 class Replay:
     """An installed project, and what was edited in it."""
 
-    def __init__(self, project: Project, oracle: Oracle, seed: int) -> None:
+    def __init__(self, project: Consumer, oracle: Oracle, seed: int) -> None:
         self.project, self.oracle, self.chance = project, oracle, random.Random(seed)  # noqa: S311
         self.counts: Counter[str] = Counter()
         self.marks: dict[str, set[str]] = {}
@@ -136,12 +136,12 @@ class Replay:
         files, conflicts = self.oracle.merge(base, yours, theirs)
         before = read_folder(folder)
         merge = ChangeOptions(install=InstallOptions(edits=EditPolicy(default="merge")))
-        scope, context = self.project.open()
+        project = self.project.open()
         try:
-            result = update(scope, context, [name], merge)
+            result = update(project, [name], merge)
         except BlockedError as error:
-            laid_out = Path(merge_folder(scope.layout, name)) / "yours"
-            theirs_too = Path(merge_folder(scope.layout, name)) / "new"
+            laid_out = Path(merge_folder(project.layout, name)) / "yours"
+            theirs_too = Path(merge_folder(project.layout, name)) / "new"
             named = {
                 path.relative_to(side).as_posix()
                 for side in (laid_out, theirs_too)
@@ -152,7 +152,7 @@ class Replay:
                 sys.exit(f"{name} {base} {theirs}: git has conflicts in {sorted(conflicts)}, {sorted(named)}: {error}")
             self.counts["conflicts"] += 1
             self.marks.pop(name, None)
-            update(*self.project.open(), [name], ChangeOptions(install=InstallOptions(force=True)))
+            update(self.project.open(), [name], ChangeOptions(install=InstallOptions(force=True)))
             return
         if result.failures:
             self.counts["refused"] += 1
@@ -182,12 +182,12 @@ def replay(repository: Path, since: str, seed: int) -> Counter[str]:
     with tempfile.TemporaryDirectory() as temporary:
         history = History(repository, Path(temporary), since, every=False)
         history.show(history.steps[0])
-        project = Project(Path(temporary), history.served.as_uri(), history.branch)
+        project = Consumer(Path(temporary), history.served.as_uri(), history.branch)
         project.require(history.trees[history.steps[0]])
         run = Replay(project, Oracle(Path(temporary) / "oracle", history.served), seed)
         for commit in history.steps:
             history.show(commit)
-            sync(*project.open(), ChangeOptions(install=InstallOptions(edits=EditPolicy(default="merge"))))
+            sync(project.open(), ChangeOptions(install=InstallOptions(edits=EditPolicy(default="merge"))))
             run.step(history.trees[commit])
             for name, path in project.paths.items():
                 if path not in history.trees[commit]:  # removing an edited skill takes `--force`

@@ -44,6 +44,7 @@ from skillpm.serving.permissions import Decision as Decision
 from skillpm.serving.permissions import Rule as Rule
 from skillpm.serving.permissions import Rules as Rules
 from skillpm.serving.projects import Project as Project
+from skillpm.serving.projects import Role as Role
 from skillpm.serving.projects import ensure_projects_dir as ensure_projects_dir
 from skillpm.serving.projects import get_project_instructions as get_project_instructions
 from skillpm.serving.projects import load_projects as load_projects
@@ -90,6 +91,7 @@ __all__ = [
     "Prompt",
     "RefusedError",
     "Registry",
+    "Role",
     "Rule",
     "Rules",
     "SeveralNotFound",

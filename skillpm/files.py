@@ -333,3 +333,10 @@ def find_link_out(path: str, boundary: str) -> str:
             return entry
         folder = target
     return ""
+
+
+def is_writable(folder: str) -> bool:
+    """Return whether files can be created in a folder, or the folder itself. Anything but a folder is another error."""
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # the drive may not exist
+        folder = os.path.dirname(folder)
+    return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)

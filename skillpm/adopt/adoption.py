@@ -16,8 +16,7 @@ from skillpm.foreign_formats.gh import is_from_gh
 from skillpm.installer.disk.disk_state import digest_folder, walk_files
 from skillpm.installer.disk.skill_file import read_skill_file
 from skillpm.installer.links.state import is_link
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project, Session
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
@@ -52,16 +51,15 @@ class Adoption(Value):
     hidden_from: Mapping[str, tuple[SkillName, ...]] = EMPTY_MAPPING
 
 
-def read_existing_files(scope: Scope, context: Context, name: SkillName) -> list[list[HashedFile]]:
+def read_existing_files(project: Project, name: SkillName) -> list[list[HashedFile]]:
     """Return the files of each folder of this name in the folders of hosts."""
-    paths = scope.link_folders(context.settings)
-    candidates = (os.path.join(paths.path(folder), name) for folder in _find_agent_folders(scope, context))
+    paths = project.scope.link_folders(project.settings)
+    candidates = (os.path.join(paths.path(folder), name) for folder in _find_agent_folders(project))
     return [_read_files(path) for path in candidates if os.path.isdir(path) and not os.path.islink(path)]
 
 
 def find_existing_skills(
-    scope: Scope,
-    context: Context,
+    project: Project,
     imports: Mapping[SkillName, PinnedImport],
     *,
     linked_agents: Sequence[str],
@@ -72,10 +70,10 @@ def find_existing_skills(
     A host is linked only if all skills in its folder match: then linking replaces no content. `linked_agents` are in
     `agents` already.
     """
-    paths = scope.link_folders(context.settings)
+    paths = project.scope.link_folders(project.settings)
     adoption, folders = Adoption(), dict[str, str]()
     had: dict[str, set[SkillName]] = {}
-    for folder, readers in _find_agent_folders(scope, context).items():
+    for folder, readers in _find_agent_folders(project).items():
         same, different, links = [], [], []
         is_source = False
         for name, item in imports.items():
@@ -88,14 +86,14 @@ def find_existing_skills(
             had.setdefault(folder, set()).add(name)
             if is_link(path, state):
                 links.append(existing)
-            elif _is_source(path, scope, context, item):
+            elif _is_source(path, project, item):
                 is_source = True
             elif stat.S_ISDIR(state.st_mode) and digest_folder(path) == item.locked.digest:
                 same.append(existing)
             else:
-                different.append(existing.replace(difference=_describe_difference(path, context, item)))
+                different.append(existing.replace(difference=_describe_difference(path, project.session, item)))
         if same and not (different or links or is_source):
-            agent = _choose_agent(readers, scope, context, [*linked_agents, *preferred_agents])
+            agent = _choose_agent(readers, project, [*linked_agents, *preferred_agents])
             folders[agent] = folder
             adoption = adoption.replace(adoptable=(*adoption.adoptable, *same), agents=(*adoption.agents, agent))
         else:
@@ -106,7 +104,7 @@ def find_existing_skills(
             )
     agents = load_agents()
     for agent in linked_agents:
-        own_folder = agent_folder(agents[agent], scope.kind, context.settings) if agent in agents else None
+        own_folder = agent_folder(agents[agent], project.scope.kind, project.settings) if agent in agents else None
         folders.setdefault(agent, own_folder or "")
     return _compare_visibility(adoption, {*imports}, folders, had, linked_agents)
 
@@ -130,18 +128,18 @@ def _compare_visibility(
     return adoption.replace(new_for=new_for, hidden_from=hidden_from)
 
 
-def _is_source(folder: str, scope: Scope, context: Context, item: PinnedImport) -> bool:
+def _is_source(folder: str, project: Project, item: PinnedImport) -> bool:
     path = item.source.local_path
     if not path:
         return False
-    path = context.settings.home + path[1:] if path.startswith("~") else path
-    return os.path.realpath(os.path.join(scope.root, path)) == os.path.realpath(folder)
+    path = project.settings.home + path[1:] if path.startswith("~") else path
+    return os.path.realpath(os.path.join(project.scope.root, path)) == os.path.realpath(folder)
 
 
-def _describe_difference(folder: str, context: Context, item: PinnedImport) -> str:
+def _describe_difference(folder: str, session: Session, item: PinnedImport) -> str:
     """Describe how a folder differs from what is locked, in detail where the difference is not an edit."""
     digest = item.locked.digest
-    tree = None if digest is None else context.store.read(digest, item.locked.pin.store_variant())
+    tree = None if digest is None else session.store.read(digest, item.locked.pin.store_variant())
     existing = {file.path: file.data for file in _read_files(folder)} if os.path.isdir(folder) else {}
     if tree is None or not existing:
         return DIFFERS_FROM_LOCKED
@@ -162,24 +160,24 @@ def _read_metadata(folder: str) -> Mapping[str, Any]:
         return {}
 
 
-def _find_agent_folders(scope: Scope, context: Context) -> dict[str, list[Agent]]:
+def _find_agent_folders(project: Project) -> dict[str, list[Agent]]:
     """Return the folders in which hosts look for skills, each with its hosts."""
     hosts: dict[str, list[Agent]] = {}
     for agent in load_agents().values():
-        folder = agent_folder(agent, scope.kind, context.settings)
+        folder = agent_folder(agent, project.scope.kind, project.settings)
         if folder is not None:
             hosts.setdefault(folder, []).append(agent)
     return dict(sorted(hosts.items()))
 
 
-def _choose_agent(agents: Sequence[Agent], scope: Scope, context: Context, preferred_agents: Sequence[str]) -> str:
+def _choose_agent(agents: Sequence[Agent], project: Project, preferred_agents: Sequence[str]) -> str:
     """Choose one of the hosts of a folder: preferably a given one, then `universal`, then one installed here."""
     by_rank = sorted(
         agents,
         key=lambda agent: (
             agent.id not in preferred_agents,
             agent.id != "universal",
-            not is_present(agent, scope.root, context.settings),
+            not is_present(agent, project.scope.root, project.settings),
         ),
     )
     return by_rank[0].id

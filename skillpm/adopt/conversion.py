@@ -30,8 +30,8 @@ from skillpm.installer.disk.skill_file import read_skill_file
 from skillpm.installer.disk.staging import ConvertedFile
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.transaction import ChangeSet
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_lock import lock_scope
 from skillpm.skillmd.body_references import find_links, sibling_name
@@ -64,76 +64,76 @@ class MigrationResult(Value):
     is_dry_run: bool = False
 
 
-def migrate(scope: Scope, context: Context, *, dry_run: bool = False) -> MigrationResult:
+def migrate(project: Project, *, dry_run: bool = False) -> MigrationResult:
     """Convert the flat files in a scope's skills directory to skills, all of them or none.
 
     Like every change it is planned twice: without the lock, to find out whether there is anything to do, and again
     while holding it.
     """
-    layout = scope.layout
+    layout = project.layout
     if not os.path.lexists(layout.directory):  # a new project, or a new machine
-        return _report_missing_folder(scope, context).replace(is_dry_run=dry_run)
+        return _report_missing_folder(project).replace(is_dry_run=dry_run)
     if dry_run and is_change_pending(layout):
-        context.reporter.warn(INTERRUPTED_CHANGE)
+        project.reporter.warn(INTERRUPTED_CHANGE)
     result = None
     if dry_run or not any(map(os.path.lexists, (layout.journal, layout.staging, layout.trash))):
-        result = _plan(scope, context)[0].replace(is_dry_run=dry_run)
+        result = _plan(project)[0].replace(is_dry_run=dry_run)
     if result is None or (result.is_changed and not dry_run):
         before = find_latest_registry_backup(layout)
-        with lock_scope(scope, context):
-            result, change = _plan(scope, context)
+        with lock_scope(project):
+            result, change = _plan(project)
             if result.is_changed:
-                _execute(scope, context, change)
+                _execute(project, change)
         after = find_latest_registry_backup(layout)
         result = result.replace(backup="" if after == before else after)
     messages = [*result.warnings, *_migration_warnings(result)]
-    if result.is_changed and not dry_run and not scope.is_standalone:
-        agents = read_project_files(scope, context).agents
-        messages += map(str, find_lost_skills(scope, context.settings, agents))
+    if result.is_changed and not dry_run and not project.scope.is_standalone:
+        agents = read_project_files(project).agents
+        messages += map(str, find_lost_skills(project.scope, project.settings, agents))
     for message in messages:
-        context.reporter.warn(message)
-    return result.replace(warnings=tuple(context.reporter.warnings))
+        project.reporter.warn(message)
+    return result.replace(warnings=tuple(project.reporter.warnings))
 
 
-def _report_missing_folder(scope: Scope, context: Context) -> MigrationResult:
+def _report_missing_folder(project: Project) -> MigrationResult:
     """Return the result for a skills directory that does not exist yet, and warn of flat files elsewhere."""
-    if hint := flat_files_hint(context.settings):
-        context.reporter.warn(f"{scope.layout.directory} does not exist; {hint}")
+    if hint := flat_files_hint(project.settings):
+        project.reporter.warn(f"{project.layout.directory} does not exist; {hint}")
     return MigrationResult(
         is_changed=False,
-        directory=scope.layout.directory,
+        directory=project.layout.directory,
         moves=(),
         ignored=(),
         legacy_metadata={},
         skill_count=0,
-        list_command=_list_command(scope),
+        list_command=_list_command(project.scope),
         link_command="",
         linked_skills={},
-        warnings=tuple(context.reporter.warnings),
+        warnings=tuple(project.reporter.warnings),
     )
 
 
-def _execute(scope: Scope, context: Context, change: PlannedChange) -> None:
-    layout, fsync = scope.layout, context.settings.fsync
+def _execute(project: Project, change: PlannedChange) -> None:
+    layout, fsync = project.layout, project.settings.fsync
     # Executing checks this again; here it comes before the first write.
-    scope.target(context.settings).raise_if_unwritable(("receipt", "registry"), change.links.changed_folders)
+    project.scope.target(project.settings).raise_if_unwritable(("receipt", "registry"), change.links.changed_folders)
     # The commit would back up the old registry as well, and warn; here it is part of the result.
     with translate_os_errors("back up the old skills.json", layout.backups):
-        back_up_legacy_registry(layout, context.reporter.log_verbose, fsync=fsync)
-    execute(scope, context, change)
+        back_up_legacy_registry(layout, project.reporter.log_verbose, fsync=fsync)
+    execute(project, change)
 
 
-def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChange]:
+def _plan(project: Project) -> tuple[MigrationResult, PlannedChange]:
     """Plan a migration. Raises `ConflictError` for a folder whose links show that it belongs to another scope."""
-    layout, receipt = scope.layout, load_receipt(scope.layout)
-    if receipt.links and scope.is_standalone:
+    layout, receipt = project.layout, load_receipt(project.layout)
+    if receipt.links and project.scope.is_standalone:
         raise ConflictError(
             f"the skills in {layout.directory} are linked for agents, so the folder belongs to a scope",
             hint=f"migrate that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
         )
-    text, files = read_text(layout.registry), read_project_files(scope, context)
+    text, files = read_text(layout.registry), read_project_files(project)
     with translate_os_errors("look for flat files", layout.directory):
-        folder = scan_flat_files(layout.directory, context.settings.limits)
+        folder = scan_flat_files(layout.directory, project.settings.limits)
     reserved, local = _reserved_names(files, receipt), _read_local_skills(layout, folder, receipt)
     migration = plan_migration(folder, load_legacy_registry(layout, text), reserved, local)
     moves = {move.name: move for move in migration.moves}
@@ -142,8 +142,10 @@ def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChang
     new_skills = {
         name: NewSkill(content=ConvertedFile(data=move.data, mode=move.source.mode)) for name, move in moves.items()
     }
-    find_refused = partial(find_refused_skills, scope, context, options=ValidationOptions(), may_fetch=False)
-    change, registry = plan_local_change(scope, context.settings, files, (receipt, after), new_skills, find_refused)
+    find_refused = partial(find_refused_skills, project, options=ValidationOptions(), may_fetch=False)
+    change, registry = plan_local_change(
+        project.scope, project.settings, files, (receipt, after), new_skills, find_refused
+    )
     is_stale = text != registry.text and (bool(registry.entries) or (text is not None and is_generated(text)))
     result = MigrationResult(
         is_changed=bool(moves) or change.receipt != receipt or is_stale,
@@ -152,8 +154,8 @@ def _plan(scope: Scope, context: Context) -> tuple[MigrationResult, PlannedChang
         ignored=migration.ignored,
         legacy_metadata=dict(sorted(migration.legacy_metadata.items())),
         skill_count=len(registry.entries),
-        list_command=_list_command(scope),
-        link_command="" if files.agents or scope.is_standalone else _link_command(scope, context),
+        list_command=_list_command(project.scope),
+        link_command="" if files.agents or project.scope.is_standalone else _link_command(project),
         linked_skills=_group_links(change.links),
         warnings=change.links.warnings,
     )
@@ -229,8 +231,8 @@ def _group_links(links: LinkPlan) -> dict[str, tuple[SkillName, ...]]:
     return {folder: tuple(names) for folder, names in grouped.items()}
 
 
-def _link_command(scope: Scope, context: Context) -> str:
-    return scope.command("link", *(find_present_agents(scope, context)[:MAX_AGENTS_NAMED] or ["AGENT"]))
+def _link_command(project: Project) -> str:
+    return project.command("link", *(find_present_agents(project)[:MAX_AGENTS_NAMED] or ["AGENT"]))
 
 
 def _list_command(scope: Scope) -> str:

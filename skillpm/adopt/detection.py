@@ -18,7 +18,7 @@ from skillpm.foreign_formats.spm import OWN_KEYS, read_spm
 from skillpm.foreign_formats.vercel import MAX_VERSIONS, read_vercel
 from skillpm.formats.manifest import document_kind
 from skillpm.installer.disk.skill_file import read_skill_file
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.skillmd.findings import Finding, NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.yaml_loader import YamlError, read_yaml
@@ -41,14 +41,14 @@ class DetectedTools(Value):
     is_global: bool = False
 
 
-def detect_tools(context: Context, path: str) -> DetectedTools:
+def detect_tools(session: Session, path: str) -> DetectedTools:
     """Read a file, or all supported files in a folder.
 
     Raises `NotFoundError` if there are none, `DocumentError` for a file that cannot be read.
     """
-    full_path = os.path.normpath(os.path.join(context.settings.working_directory, os.path.expanduser(path)))
+    full_path = os.path.normpath(os.path.join(session.settings.working_directory, os.path.expanduser(path)))
     if os.path.isdir(full_path):
-        detected = _detect_in_folder(context, full_path)
+        detected = _detect_in_folder(session, full_path)
         if not detected.documents:
             folder = "this folder" if path == "." else sanitize(path)
             raise NotFoundError(f"{folder} contains no files of another tool", hint=f"looked for {SUPPORTED_FILES}")
@@ -60,8 +60,8 @@ def detect_tools(context: Context, path: str) -> DetectedTools:
     return _read_file(full_path)
 
 
-def _detect_in_folder(context: Context, folder: str) -> DetectedTools:
-    home, state = context.settings.home, context.settings.environ.get("XDG_STATE_HOME")
+def _detect_in_folder(session: Session, folder: str) -> DetectedTools:
+    home, state = session.settings.home, session.settings.environ.get("XDG_STATE_HOME")
     is_home = os.path.realpath(folder) == os.path.realpath(home)
     if is_home:
         paths = [os.path.join(state, "skills", GLOBAL_LOCK) if state else os.path.join(home, ".agents", GLOBAL_LOCK)]

@@ -20,8 +20,8 @@ from skillpm.kinds.archive import UrlSource
 from skillpm.kinds.base import Source
 from skillpm.kinds.git import GitSource
 from skillpm.scope.install_paths import find_install_paths, refuse_installed
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.local_specs import manifest_path
@@ -40,34 +40,33 @@ class ImportResult(Value):
     backup: str = ""  # path of spm's `skills.json`, if it was moved
 
 
-def import_skills(scope: Scope, context: Context, detection: DetectedTools, options: ChangeOptions) -> ImportResult:
+def import_skills(project: Project, detection: DetectedTools, options: ChangeOptions) -> ImportResult:
     """Import the detected skills into a scope; those that cannot be imported are reported and skipped.
 
     Skills in folders of hosts that match what is locked are adopted: recorded in the receipt, without writing a byte.
     """
-    fetchers = make_fetchers(scope, context)
-    collected, skipped = _collect_skills(scope, context, detection, fetchers)
-    pin_context = PinContext(fetchers=fetchers, find_installed_files=partial(read_existing_files, scope, context))
-    new, existing, conflicting = _split_existing(scope, context, collected)
+    fetchers = make_fetchers(project)
+    collected, skipped = _collect_skills(project, detection, fetchers)
+    pin_context = PinContext(fetchers=fetchers, find_installed_files=partial(read_existing_files, project))
+    new, existing, conflicting = _split_existing(project, collected)
     pinned, unavailable = pin_imports(new, pin_context)
     preferred = [agent for document in detection.documents for agent in document.agents]
     adoption = find_existing_skills(
-        scope,
-        context,
+        project,
         {item.name: item for item in pinned},
-        linked_agents=_read_project_files(scope, context).agents,
+        linked_agents=_read_project_files(project).agents,
         preferred_agents=preferred,
     )
-    backup = _back_up_spm_manifest(scope, options, fsync=context.settings.fsync) if pinned else ""
+    backup = _back_up_spm_manifest(project.scope, options, fsync=project.settings.fsync) if pinned else ""
 
     def edit(files: ProjectFiles) -> ProjectFiles:
         return _add_imports(files, pinned, adoption)
 
     selected = options.replace(install=options.install.replace(selected=[item.name for item in pinned], inexact=True))
     result = (
-        change(scope, context, selected, edit, read_files=_read_project_files)
+        change(project, selected, edit, read_files=_read_project_files)
         if pinned
-        else _unchanged_result(scope, context, options)
+        else _unchanged_result(project, options)
     )
     return ImportResult(
         change=result,
@@ -81,7 +80,7 @@ def import_skills(scope: Scope, context: Context, detection: DetectedTools, opti
 
 
 def _collect_skills(
-    scope: Scope, context: Context, detection: DetectedTools, fetchers: FetcherDispatcher
+    project: Project, detection: DetectedTools, fetchers: FetcherDispatcher
 ) -> tuple[list[ImportedSkill], list[SkippedSkill]]:
     """Return the skills of all documents, the first of each name, with paths relative to this scope's manifest."""
     by_name: dict[SkillName, ImportedSkill] = {}
@@ -106,7 +105,7 @@ def _collect_skills(
     relocated = []
     for item in by_name.values():
         try:
-            relocated.append(item.replace(source=_relocate_source(item, scope, context, detection.folder)))
+            relocated.append(item.replace(source=_relocate_source(item, project, detection.folder)))
         except SkillpmError as error:
             skipped.append(SkippedSkill(name=item.name, reason=error.message, where=item.where))
     return relocated, skipped
@@ -119,16 +118,16 @@ def _is_same_source(left: Source, right: Source) -> bool:
     return left == right
 
 
-def _relocate_source(item: ImportedSkill, scope: Scope, context: Context, folder: str) -> Source:
+def _relocate_source(item: ImportedSkill, project: Project, folder: str) -> Source:
     """Make a source's path relative to this scope's manifest."""
     source = item.source
     if source.local_path and not isinstance(source, UrlSource):
         path = find_named_folder(item.name, _absolute_path(source.local_path, folder))
-        install_paths = find_install_paths(scope, context.settings)
-        refuse_installed(scope, install_paths, os.path.relpath(path, folder), os.path.realpath(path))
-        return source.with_local_path(manifest_path(scope, context, path))
+        install_paths = find_install_paths(project.scope, project.settings)
+        refuse_installed(project.scope, install_paths, os.path.relpath(path, folder), os.path.realpath(path))
+        return source.with_local_path(manifest_path(project, path))
     if source.local_path:
-        return source.with_local_path(manifest_path(scope, context, _absolute_path(source.local_path, folder)))
+        return source.with_local_path(manifest_path(project, _absolute_path(source.local_path, folder)))
     return source
 
 
@@ -137,13 +136,13 @@ def _absolute_path(path: str, folder: str) -> str:
 
 
 def _split_existing(
-    scope: Scope, context: Context, skills: Sequence[ImportedSkill]
+    project: Project, skills: Sequence[ImportedSkill]
 ) -> tuple[list[ImportedSkill], list[SkillName], list[SkippedSkill]]:
     """Split skills into new ones, those that the manifest already requires, and those it requires from another source.
 
     The manifest is never overwritten: its requirements are decisions of this project.
     """
-    requirements = _read_project_files(scope, context).requirements
+    requirements = _read_project_files(project).requirements
     existing = {item.name: item for item in skills if item.name in requirements}
     same = [name for name, item in existing.items() if _is_same_source(requirements[name], item.source)]
     reason = "the manifest already requires another skill of that name"
@@ -153,14 +152,15 @@ def _split_existing(
     return [item for item in skills if item.name not in requirements], same, conflicting
 
 
-def _read_project_files(scope: Scope, context: Context) -> ProjectFiles:
+def _read_project_files(project: Project) -> ProjectFiles:
     """Read the documents of a scope, treating spm's `skills.json` as a missing manifest."""
-    if not is_spm_manifest(scope.manifest):
-        return read_project_files(scope, context)
-    without_manifest = scope.replace(manifest=scope.manifest + ".none")
-    files = read_project_files(without_manifest, context)
+    if not is_spm_manifest(project.scope.manifest):
+        return read_project_files(project)
+    without_manifest = project.scope.replace(manifest=project.scope.manifest + ".none")
+    files = read_project_files(project.in_scope(without_manifest))
     return files.replace(
-        manifest=files.manifest.replace(file=scope.manifest), original_manifest_text=read_text(scope.manifest)
+        manifest=files.manifest.replace(file=project.scope.manifest),
+        original_manifest_text=read_text(project.scope.manifest),
     )
 
 
@@ -204,11 +204,11 @@ def _back_up_spm_manifest(scope: Scope, options: ChangeOptions, *, fsync: bool) 
     return backup
 
 
-def _unchanged_result(scope: Scope, context: Context, options: ChangeOptions) -> ChangeResult:
+def _unchanged_result(project: Project, options: ChangeOptions) -> ChangeResult:
     return ChangeResult(
         is_changed=False,
-        scope=scope.kind,
-        directory=scope.layout.directory,
-        warnings=tuple(context.reporter.warnings),
+        scope=project.scope.kind,
+        directory=project.layout.directory,
+        warnings=tuple(project.reporter.warnings),
         is_dry_run=options.dry_run,
     )

@@ -11,32 +11,29 @@ from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.locking.lock_resolution import LockPolicy, resolve_lockfile
 from skillpm.requirements.manifest_requirements import rebase_source
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.request import NewRequirement
 from skillpm.store import Proofs
 
 
-def resolve_apart(
-    scope: Scope, context: Context, requirements: Sequence[NewRequirement]
-) -> Mapping[SkillName, LockedSkill]:
+def resolve_apart(project: Project, requirements: Sequence[NewRequirement]) -> Mapping[SkillName, LockedSkill]:
     """Return the skills and their dependencies, resolved as if nothing were installed."""
     sources = {}
     for requirement in requirements:
         source = requirement.source
         copied = source.replace(link=False) if source.is_live_link else source
-        sources[requirement.name] = rebase_source(copied, scope.member)
-    files = read_project_files(scope, context).alone(sources)
-    return resolve_lockfile(scope, files, make_fetchers(scope, context), LockPolicy()).skills
+        sources[requirement.name] = rebase_source(copied, project.scope.member)
+    files = read_project_files(project).alone(sources)
+    return resolve_lockfile(project.scope, files, make_fetchers(project), LockPolicy()).skills
 
 
-def fetch_checked(scope: Scope, context: Context, skills: Mapping[SkillName, LockedSkill]) -> dict[SkillName, FileTree]:
+def fetch_checked(project: Project, skills: Mapping[SkillName, LockedSkill]) -> dict[SkillName, FileTree]:
     """Return the content of these skills, proved to be that of their sources, every byte checked."""
-    fetchers = make_fetchers(scope, context).with_locked(skills)
-    proofs = Proofs(context.settings.cache_dir)
-    missing = {name: skill for name, skill in skills.items() if not is_proved(name, skill, context.store, proofs)}
+    fetchers = make_fetchers(project).with_locked(skills)
+    proofs = Proofs(project.settings.cache_dir)
+    missing = {name: skill for name, skill in skills.items() if not is_proved(name, skill, project.store, proofs)}
     if descriptions := fetchers.fetch(missing):
         raise OfflineError(descriptions, skills=[*missing])
     trees = {
@@ -45,5 +42,5 @@ def fetch_checked(scope: Scope, context: Context, skills: Mapping[SkillName, Loc
         if skill.digest is not None
     }
     for message in lfs_messages(trees, {name: skill.pin for name, skill in skills.items()}):
-        context.reporter.warn(message)
+        project.reporter.warn(message)
     return trees

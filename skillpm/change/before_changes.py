@@ -8,31 +8,31 @@ from skillpm.core.names import SkillName
 from skillpm.errors import SignatureError, SkillpmError
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.disk.layout import load_receipt
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_policy import has_published_policy, load_scope_policies
 
 
-def refresh_policies(scope: Scope, context: Context) -> None:
+def refresh_policies(project: Project) -> None:
     """Fetch the published policies whose interval is over."""
-    if has_published_policy(scope, context.settings):
+    if has_published_policy(project.scope, project.settings):
         from skillpm.scope.policy_refresh import refresh_due_policies  # noqa: PLC0415  (few users have any)
 
-        refresh_due_policies(scope, context)
+        refresh_due_policies(project)
 
 
-def enforce_blocks(scopes: Sequence[Scope], context: Context, *, dry_run: bool) -> None:
+def enforce_blocks(scopes: Sequence[Scope], session: Session, *, dry_run: bool) -> None:
     """Take the links to blocked skills away before anything else, since that must not fail with the command."""
     for scope in () if dry_run else scopes:
-        policies = load_scope_policies(scope, context.settings)
+        policies = load_scope_policies(scope, session.settings)
         if policies is not None and policies.has_blocked:
             from skillpm.change.blocked_links import unlink_blocked  # noqa: PLC0415  (few policies block any)
 
-            unlink_blocked(scope, context)
+            unlink_blocked(Project(scope, session))
 
 
 @contextmanager
-def removing_refused_links(context: Context, *, dry_run: bool) -> Iterator[list[tuple[Scope, Collection[SkillName]]]]:
+def removing_refused_links(session: Session, *, dry_run: bool) -> Iterator[list[tuple[Scope, Collection[SkillName]]]]:
     """Remove the links to refused skills if an error stops what is done here: it must not keep them alive.
 
     Yields a list to fill with the refused skills of each scope.
@@ -48,7 +48,7 @@ def removing_refused_links(context: Context, *, dry_run: bool) -> Iterator[list[
                 from skillpm.change.blocked_links import remove_links  # noqa: PLC0415  (only then)
 
                 find_names = partial(_find_linked, refused)
-                remove_links(scope, context, find_names, "is refused")
+                remove_links(Project(scope, session), find_names, "is refused")
         raise
 
 

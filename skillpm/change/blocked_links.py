@@ -16,7 +16,7 @@ from skillpm.installer.disk.disk_state import digest_folder
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.skill_file import read_skill_file
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_lock import lock_scope
 from skillpm.scope.scope_policy import load_scope_policies
@@ -25,31 +25,31 @@ from skillpm.skillmd.skill import read_skill
 from skillpm.trust.policy import Policies
 
 
-def unlink_blocked(scope: Scope, context: Context) -> tuple[SkillName, ...]:
+def unlink_blocked(project: Project) -> tuple[SkillName, ...]:
     """Remove the links and copies of blocked skills from agents' folders, and return the skills that had any.
 
     An edited copy becomes a backup. The folders in the skills directory stay: they are evidence.
     """
-    policies = load_scope_policies(scope, context.settings)
-    if policies is None or not policies.has_blocked or not find_blocked_links(scope, policies):
+    policies = load_scope_policies(project.scope, project.settings)
+    if policies is None or not policies.has_blocked or not find_blocked_links(project.scope, policies):
         return ()
-    return remove_links(scope, context, lambda _: find_blocked_links(scope, policies), "is blocked by policy")
+    return remove_links(project, lambda _: find_blocked_links(project.scope, policies), "is blocked by policy")
 
 
 def remove_links(
-    scope: Scope, context: Context, find_names: Callable[[Receipt], Sequence[SkillName]], reason: str
+    project: Project, find_names: Callable[[Receipt], Sequence[SkillName]], reason: str
 ) -> tuple[SkillName, ...]:
     """Remove the links and copies of skills from agents' folders, with a warning for each; return their names."""
-    with lock_scope(scope, context, may_write_documents=False):
-        receipt = load_receipt(scope.layout)
+    with lock_scope(project, may_write_documents=False):
+        receipt = load_receipt(project.layout)
         names = tuple(find_names(receipt))
         links = _plan_removal(receipt, names)
-        links = back_up_edited_copies(scope, context.settings, receipt, links, names)
+        links = back_up_edited_copies(project.scope, project.settings, receipt, links, names)
         copies = {name: digest for name, digest in receipt.copies.items() if name not in names}
-        execute(scope, context, PlannedChange(receipt=receipt.replace(links=links.links, copies=copies), links=links))
+        execute(project, PlannedChange(receipt=receipt.replace(links=links.links, copies=copies), links=links))
     for name in names:
         folders = ", ".join(links.links_to_remove[name])
-        context.reporter.warn(f"`{name}` {reason}, so it is no longer linked in {folders}")
+        project.reporter.warn(f"`{name}` {reason}, so it is no longer linked in {folders}")
     return names
 
 

@@ -44,6 +44,7 @@ from skillpm.locking.moved_tags import report_moved_tags
 from skillpm.locking.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.locking.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.scope.left_out import LeftOut, names_of
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import (
     ProjectFiles,
     keep_bundled,
@@ -52,7 +53,6 @@ from skillpm.scope.project_files import (
     require_project_manifest,
     retry_if_changed,
 )
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope, workspace_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.store import Proofs
@@ -128,12 +128,11 @@ Edit = Callable[[ProjectFiles], ProjectFiles]
 
 
 def change(
-    scope: Scope,
-    context: Context,
+    project: Project,
     options: ChangeOptions,
     edit: Edit,
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]] = lambda _: (),
-    read_files: Callable[[Scope, Context], ProjectFiles] = read_project_files,
+    read_files: Callable[[Project], ProjectFiles] = read_project_files,
 ) -> ChangeResult:
     """Edit the manifest, resolve, plan and execute.
 
@@ -141,28 +140,28 @@ def change(
     documents read again, since another process may have changed them. Editors take no lock: if a document is saved
     while skills are fetched, it plans once more; what was fetched is in the store by then.
     """
-    refresh_policies(scope, context)
-    enforce_blocks([scope], context, dry_run=options.dry_run)
-    require_project_manifest(scope, context.settings)
-    if not options.dry_run and has_leftovers(scope.layout, scope.base):
+    refresh_policies(project)
+    enforce_blocks([project.scope], project.session, dry_run=options.dry_run)
+    require_project_manifest(project.scope, project.settings)
+    if not options.dry_run and has_leftovers(project.layout, project.scope.base):
         from skillpm.scope.scope_lock import clean_up_after_crash  # noqa: PLC0415  (only after a crash)
 
-        clean_up_after_crash(scope, context)
+        clean_up_after_crash(project)
 
     def edited() -> ProjectFiles:
-        return edit(require_manifest(scope, read_files(scope, context)))
+        return edit(require_manifest(project.scope, read_files(project)))
 
-    with removing_refused_links(context, dry_run=options.dry_run) as refused:
+    with removing_refused_links(project.session, dry_run=options.dry_run) as refused:
 
         def make_plan(files: ProjectFiles, upgrade: Collection[SkillName]) -> InstallPlan:
-            plan = _make_plan(scope, context, options, files, upgrade)
-            refused[:] = [(scope, plan.refused)]
+            plan = _make_plan(project, options, files, upgrade)
+            refused[:] = [(project.scope, plan.refused)]
             raise_if_blocked(plan)
             if options.announce and not plan.is_empty:
                 options.announce()
             return plan
 
-        return _change(scope, context, options, edited, select_upgrades, make_plan)
+        return _change(project, options, edited, select_upgrades, make_plan)
 
 
 def raise_if_blocked(plan: InstallPlan) -> InstallPlan:
@@ -173,41 +172,38 @@ def raise_if_blocked(plan: InstallPlan) -> InstallPlan:
 
 
 def _change(
-    scope: Scope,
-    context: Context,
+    project: Project,
     options: ChangeOptions,
     edited: Callable[[], ProjectFiles],
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]],
     make_plan: Callable[[ProjectFiles, Collection[SkillName]], InstallPlan],
 ) -> ChangeResult:
-    if not os.path.exists(scope.layout.journal):
+    if not os.path.exists(project.layout.journal):
         files = edited()
         is_refreshing = bool(options.refreshed and files.includes)
         is_settled = not (find_lock_conflicts(files) or is_refreshing or select_upgrades(files))
         if is_settled or options.lock_policy.locked or options.lock_policy.frozen:
             plan = make_plan(files, ())
             if plan.is_empty or options.dry_run:
-                raise_if_refused(context, options, [plan])
-                return change_result(scope, context, options, plan)
-    elif options.dry_run and is_change_pending(scope.layout):
-        context.reporter.warn(INTERRUPTED_CHANGE)
+                raise_if_refused(project.session, options, [plan])
+                return change_result(project, options, plan)
+    elif options.dry_run and is_change_pending(project.layout):
+        project.reporter.warn(INTERRUPTED_CHANGE)
     notes: tuple[str, ...] = ()
     if options.dry_run:
         files = edited()
         plan = make_plan(files, select_upgrades(files))
     else:
-        is_first = not os.path.isdir(scope.layout.internal_dir)
-        plan = _plan_and_execute(
-            scope, context, options, edited, lambda files: make_plan(files, select_upgrades(files))
-        )
-        if is_first and scope.kind == "project" and has_committed_skills(plan):
-            notes = (COMMITTED_SKILLS.format(scope.layout.directory),)
-    raise_if_refused(context, options, [plan])
-    result = change_result(scope, context, options, plan)
+        is_first = not os.path.isdir(project.layout.internal_dir)
+        plan = _plan_and_execute(project, options, edited, lambda files: make_plan(files, select_upgrades(files)))
+        if is_first and project.scope.kind == "project" and has_committed_skills(plan):
+            notes = (COMMITTED_SKILLS.format(project.layout.directory),)
+    raise_if_refused(project.session, options, [plan])
+    result = change_result(project, options, plan)
     return result.replace(notes=(*result.notes, *notes))
 
 
-def raise_if_refused(context: Context, options: ChangeOptions, plans: Sequence[InstallPlan]) -> None:
+def raise_if_refused(session: Session, options: ChangeOptions, plans: Sequence[InstallPlan]) -> None:
     """Raise `NotTrusted` for skills that are there and refused, now that no agent gets them any more.
 
     A command that is about other skills only warns of them, and so does every command for local skills, which are the
@@ -215,13 +211,13 @@ def raise_if_refused(context: Context, options: ChangeOptions, plans: Sequence[I
     not accepted on this machine are a `BlockedError`.
     """
     if any(plan.refused for plan in plans):
-        _raise_if_meant(context, options, plans)
+        _raise_if_meant(session, options, plans)
     for plan in plans:
         if plan.late_block is not None:
             raise plan.late_block
 
 
-def _raise_if_meant(context: Context, options: ChangeOptions, plans: Sequence[InstallPlan]) -> None:
+def _raise_if_meant(session: Session, options: ChangeOptions, plans: Sequence[InstallPlan]) -> None:
     from skillpm.vetting.problems import refusal  # noqa: PLC0415  (only then)
 
     is_strict = options.lock_policy.frozen or options.lock_policy.locked
@@ -235,7 +231,7 @@ def _raise_if_meant(context: Context, options: ChangeOptions, plans: Sequence[In
                 continue
             outcome = "would be refused" if options.dry_run else "is refused"
             for message in refused_messages({name: reasons}, outcome):
-                context.reporter.warn(message)
+                session.reporter.warn(message)
     if problems:
         changed = (action for plan in plans for action in plan.actions if action.name not in plan.refused)
         done = "everything else was done; " if any(action.verb != "keep" for action in changed) else ""
@@ -249,8 +245,7 @@ def has_committed_skills(plan: InstallPlan) -> bool:
 
 
 def _plan_and_execute(
-    scope: Scope,
-    context: Context,
+    project: Project,
     options: ChangeOptions,
     read_edited: Callable[[], ProjectFiles],
     make_plan: Callable[[ProjectFiles], InstallPlan],
@@ -264,39 +259,41 @@ def _plan_and_execute(
             from skillpm.change.executor import execute  # noqa: PLC0415  (with all checks of new content)
             from skillpm.change.locked_content import fetch_change  # noqa: PLC0415
 
-            fetchers = make_fetchers(scope, context).with_locked(plan.lockfile.skills)
-            change = fetch_change(scope, context, plan, fetchers)
-            with keep_bundled(scope, context, plan.files.whole_lockfile, plan.documents.get("lockfile")):
-                execute(scope, context, change)
+            fetchers = make_fetchers(project).with_locked(plan.lockfile.skills)
+            change = fetch_change(project, plan, fetchers)
+            with keep_bundled(project, plan.files.whole_lockfile, plan.documents.get("lockfile")):
+                execute(project, change)
         return plan
 
     policy = options.lock_policy
     may_write_documents = not (policy.frozen or policy.locked)
     # The lockfile of a member is that of its root, which other members may change.
-    scopes = [workspace_scope(scope, context.settings), scope] if scope.member else [scope]
-    with lock_scopes(scopes, context, force=options.install.force, may_write_documents=may_write_documents):
+    scopes = (
+        [workspace_scope(project.scope, project.settings), project.scope] if project.scope.member else [project.scope]
+    )
+    with lock_scopes(scopes, project.session, force=options.install.force, may_write_documents=may_write_documents):
         return retry_if_changed(plan_and_execute)
 
 
 def _make_plan(
-    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
+    project: Project, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> InstallPlan:
     if (files.includes or files.member) and not (options.lock_policy.locked or options.lock_policy.frozen):
         from skillpm.specs.includes import expand_includes  # noqa: PLC0415  (few projects include whole repositories)
 
-        files = expand_includes(scope, files, make_fetchers(scope, context), options.refreshed)
-    upgraded = resolve_changed_lockfile(scope, context, options, files, upgrade)
-    files, lockfile = write_ranges(files, upgraded.lockfile, make_fetchers(scope, context))
+        files = expand_includes(project.scope, files, make_fetchers(project), options.refreshed)
+    upgraded = resolve_changed_lockfile(project, options, files, upgrade)
+    files, lockfile = write_ranges(files, upgraded.lockfile, make_fetchers(project))
     if files.manifest.groups and files.manifest_text != files.original_manifest_text:  # may have added them to a group
         from skillpm.change.groups import remove_from_groups  # noqa: PLC0415  (few manifests have groups)
 
         files = remove_from_groups(files, names_of(upgraded.left_out))
-    plan = plan_scope(scope, context, options.with_updated(upgrade), files, lockfile)
+    plan = plan_scope(project, options.with_updated(upgrade), files, lockfile)
     return plan.replace(failures=upgraded.failures, left_out=upgraded.left_out)
 
 
 def resolve_changed_lockfile(
-    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
+    project: Project, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> Upgrade:
     """Return the whole lockfile that applies. Raises `WholeRepository` for a skill that has to be confirmed."""
     upgrade_options = UpgradeOptions(
@@ -305,8 +302,8 @@ def resolve_changed_lockfile(
         chosen=options.chosen,
         checks_commits=True,
     )
-    fetchers = make_fetchers(scope, context)
-    upgraded = resolve_upgrade(scope, files, fetchers, upgrade, upgrade_options)
+    fetchers = make_fetchers(project)
+    upgraded = resolve_upgrade(project.scope, files, fetchers, upgrade, upgrade_options)
     if files.included and upgraded.lockfile != files.whole_lockfile and not options.lock_policy.locked:
         from skillpm.locking.refused_includes import (  # noqa: PLC0415  (with all checks of new content)
             RefusalOptions,
@@ -314,73 +311,69 @@ def resolve_changed_lockfile(
         )
 
         refusals = RefusalOptions(upgrade=upgrade, validation=options.validation)
-        upgraded = leave_out_refused(scope, context, upgraded, upgrade_options, refusals)
+        upgraded = leave_out_refused(project, upgraded, upgrade_options, refusals)
     lockfile, before = upgraded.lockfile, files.whole_lockfile
-    report_moved_tags(before, lockfile, fetchers, context.reporter)
+    report_moved_tags(before, lockfile, fetchers, project.reporter)
     if lockfile != before and not (options.allows_whole_repositories or options.dry_run):
-        require_confirmation(context.store, before, lockfile)
+        require_confirmation(project.store, before, lockfile)
     return upgraded
 
 
-def plan_scope(
-    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, lockfile: Lockfile
-) -> InstallPlan:
+def plan_scope(project: Project, options: ChangeOptions, files: ProjectFiles, lockfile: Lockfile) -> InstallPlan:
     """Plan what a whole lockfile means for the skills directory of a scope."""
-    settings = context.settings
+    settings = project.settings
     if options.groups:
         from skillpm.change.groups import select_groups  # noqa: PLC0415  (as above)
 
         options = options.replace(install=select_groups(files, lockfile, options.groups, options.install))
-    user_only = find_user_only_indexes(scope, settings, files, lockfile)
-    added = user_only if options.adds_indexes and not scope.member else []
+    user_only = find_user_only_indexes(project.scope, settings, files, lockfile)
+    added = user_only if options.adds_indexes and not project.scope.member else []
     is_strict = options.lock_policy.frozen or options.lock_policy.locked
-    edits = read_lasting_edits(scope, settings, files.manifest, is_strict=is_strict)
+    edits = read_lasting_edits(project.scope, settings, files.manifest, is_strict=is_strict)
     install = options.install.replace(edits=options.install.edits.over(edits), is_strict=is_strict)
-    find_refused = partial(
-        find_refused_skills, scope, context, options=options.validation, may_fetch=not options.dry_run
-    )
-    plan = plan_install(scope, settings, add_indexes(files, added, settings), lockfile, install, find_refused)
-    _report_warnings(context, plan)
+    find_refused = partial(find_refused_skills, project, options=options.validation, may_fetch=not options.dry_run)
+    plan = plan_install(project.scope, settings, add_indexes(files, added, settings), lockfile, install, find_refused)
+    _report_warnings(project.session, plan)
     known = {*files.whole_lockfile.skills, *plan.receipt.skills}
     plan = plan.replace(
-        actions=explain_line_endings(scope, settings, plan.lockfile, plan.links, plan.actions),
-        held=explain_line_endings(scope, settings, plan.lockfile, plan.links, plan.held),
+        actions=explain_line_endings(project.scope, settings, plan.lockfile, plan.links, plan.actions),
+        held=explain_line_endings(project.scope, settings, plan.lockfile, plan.links, plan.held),
     )
-    plan = plan.replace(actions=explain_checkouts(scope, files.lockfile, plan.disk, plan.actions))
+    plan = plan.replace(actions=explain_checkouts(project.scope, files.lockfile, plan.disk, plan.actions))
     blocked = [action for action in plan.actions if action.verb == "blocked"]
     if blocked:
-        return plan.replace(block=blocked_error(scope, blocked, plan.links, known, install))
+        return plan.replace(block=blocked_error(project.scope, blocked, plan.links, known, install))
     if plan.held:
         outcome = NOTHING_CHANGED if plan.is_empty or options.dry_run else "everything else was done"
-        plan = plan.replace(late_block=blocked_error(scope, plan.held, plan.links, known, install, outcome))
+        plan = plan.replace(late_block=blocked_error(project.scope, plan.held, plan.links, known, install, outcome))
     if not (is_strict or options.dry_run):
-        accept_edits(scope, settings, plan.receipt, plan.disk, plan.actions, plan.refused)
+        accept_edits(project.scope, settings, plan.receipt, plan.disk, plan.actions, plan.refused)
     if options.validation.requires_reviews:
         from skillpm.vetting.reviewed import require_reviews  # noqa: PLC0415  (only with --reviewed)
 
-        require_reviews(scope, context, plan.lockfile)
-    missing = plan.find_missing(context.store, Proofs(settings.cache_dir))
-    refuse_unconfigured(scope, plan.files, lockfile, missing, settings)
+        require_reviews(project, plan.lockfile)
+    missing = plan.find_missing(project.store, Proofs(settings.cache_dir))
+    refuse_unconfigured(project.scope, plan.files, lockfile, missing, settings)
     warnings = []
     if "lockfile" in plan.documents and not added:
-        warnings += [missing_index_message(scope, files, index) for index in user_only]
-    warnings += unconfigured_index_messages(scope, plan.files, lockfile, settings, options.install.selected)
+        warnings += [missing_index_message(project.scope, files, index) for index in user_only]
+    warnings += unconfigured_index_messages(project.scope, plan.files, lockfile, settings, options.install.selected)
     plan = plan.replace(validation=options.validation)
     if options.dry_run:
         from skillpm.change.dry_run import dry_run_warnings  # noqa: PLC0415  (only here)
 
-        warnings += dry_run_warnings(scope, settings, plan)
+        warnings += dry_run_warnings(project.scope, settings, plan)
         if not plan.is_empty:
             from skillpm.change.locked_content import find_refusals  # noqa: PLC0415  (as in execution)
 
-            warnings += find_refusals(scope, context, plan)
+            warnings += find_refusals(project, plan)
         if any(action.merges for action in plan.actions):
             from skillpm.change.edit_merge import overlap_messages  # noqa: PLC0415  (starts git)
 
-            warnings += overlap_messages(scope, context, plan)
-        whole = find_whole_repositories(context.store, files.whole_lockfile, lockfile).values()
+            warnings += overlap_messages(project, plan)
+        whole = find_whole_repositories(project.store, files.whole_lockfile, lockfile).values()
         warnings += [f"{message}; installing it needs confirmation, or --yes" for message in whole]
-    notes = find_stale_members(scope, files, lockfile) if files.others else ()
+    notes = find_stale_members(project.scope, files, lockfile) if files.others else ()
     return plan.replace(added_indexes=tuple(added), warnings=(*plan.warnings, *warnings), notes=notes)
 
 
@@ -398,21 +391,21 @@ def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) ->
     return (f"skills.lock has changed for {names}, too; {command} installs it there",) if stale else ()
 
 
-def _report_warnings(context: Context, plan: InstallPlan) -> None:
+def _report_warnings(session: Session, plan: InstallPlan) -> None:
     """Report the warnings of a plan; one that was reported before is not repeated."""
     for message in plan.warnings:
-        context.reporter.warn(message)
+        session.reporter.warn(message)
 
 
-def change_result(scope: Scope, context: Context, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
+def change_result(project: Project, options: ChangeOptions, plan: InstallPlan) -> ChangeResult:
     """Return the result of a plan; if there was nothing to do, record what had to be read to know that."""
     if plan.is_empty and plan.unrecorded is not None and not options.dry_run:
         from skillpm.change.executor import record_file_stats  # noqa: PLC0415  (after a copy only)
         from skillpm.scope.scope_lock import hold_scope  # noqa: PLC0415
 
-        with suppress(SkillpmError), hold_scope(scope, context.settings):
-            record_file_stats(scope, plan.unrecorded)
-    _report_warnings(context, plan)
+        with suppress(SkillpmError), hold_scope(project.scope, project.settings):
+            record_file_stats(project.scope, plan.unrecorded)
+    _report_warnings(project.session, plan)
     actions = plan.actions
     if plan.files.includes:
         from skillpm.specs.includes import explain_includes  # noqa: PLC0415  (as above)
@@ -420,10 +413,10 @@ def change_result(scope: Scope, context: Context, options: ChangeOptions, plan: 
         actions = explain_includes(plan.files, plan.lockfile, actions)
     return ChangeResult(
         is_changed=not plan.is_empty,
-        scope=scope.kind,
-        directory=scope.layout.directory,
+        scope=project.scope.kind,
+        directory=project.layout.directory,
         actions=actions,
-        warnings=tuple(context.reporter.warnings),
+        warnings=tuple(project.reporter.warnings),
         is_dry_run=options.dry_run,
         links_made=_link_paths(plan.links.links_to_create),
         links_removed=_link_paths(plan.links.links_to_remove),
@@ -432,10 +425,10 @@ def change_result(scope: Scope, context: Context, options: ChangeOptions, plan: 
         left_out=plan.left_out,
         old_lockfile=plan.files.lockfile,
         lockfile=plan.lockfile,
-        next_step="" if options.dry_run else suggest_next_step(scope, context, plan.files, plan.lockfile, plan.receipt),
+        next_step="" if options.dry_run else suggest_next_step(project, plan.files, plan.lockfile, plan.receipt),
         notes=(
             *(added_index_message(index, dry_run=options.dry_run) for index in plan.added_indexes),
-            *edited_notes(scope, plan.actions),
+            *edited_notes(project.scope, plan.actions),
             *plan.notes,
         ),
     )

@@ -18,7 +18,7 @@ from skillpm.files import translate_os_errors
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.disk.disk_state import HAS_EXECUTABLE_BITS, MAX_READ_SIZE, walk_files
 from skillpm.installer.merge_versions import write_versions
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
@@ -47,51 +47,51 @@ class MergedSkill(Value):
 
 
 def merge_edits(
-    scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, FileTree], *, with_marks: bool
+    project: Project, plan: InstallPlan, contents: Mapping[SkillName, FileTree], *, with_marks: bool
 ) -> dict[SkillName, FileTree]:
     """Return the merged content of each skill whose new content is given. Raises `BlockedError` for an overlap.
 
     The versions of what overlaps are laid out then; nothing else has changed. `with_marks`: the merged files may have
     conflict marks. The caller holds the lock.
     """
-    merged = [merge_skill(scope, context, plan, name, content) for name, content in sorted(contents.items())]
+    merged = [merge_skill(project, plan, name, content) for name, content in sorted(contents.items())]
     blocked = [each for each in merged if not each.is_clean and not (with_marks and each.tree is not None)]
     if blocked:
         for each in blocked:
             versions = {"installed": each.base, "yours": each.yours, "new": each.theirs}
-            write_versions(scope.layout, each.name, versions, each.merge.conflicts)
-        raise overlap_error(scope, blocked)
+            write_versions(project.layout, each.name, versions, each.merge.conflicts)
+        raise overlap_error(project.scope, blocked)
     for each in merged:
         if each.merge.conflicts:
             paths = list_some(each.merge.conflicts, MAX_PATHS)
-            context.reporter.warn(f"{each.name}: resolve the conflicts in {paths}; yours is backed up")
+            project.reporter.warn(f"{each.name}: resolve the conflicts in {paths}; yours is backed up")
     return {each.name: each.tree for each in merged if each.tree is not None}
 
 
-def merge_skill(scope: Scope, context: Context, plan: InstallPlan, name: SkillName, content: FileTree) -> MergedSkill:
+def merge_skill(project: Project, plan: InstallPlan, name: SkillName, content: FileTree) -> MergedSkill:
     """Merge the local edits of a skill into new content. Raises `BlockedError` if the installed content is gone."""
     installed = plan.receipt.skills[name]
     base = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
-    read = read_contents(scope, context, plan.files, {name: base})
+    read = read_contents(project, plan.files, {name: base})
     if name not in read.trees:
         raise BlockedError(
             f"cannot merge your edits of {name}, since what was installed cannot be read: {read.unread[name]}",
             hint=f"`--keep {name}` keeps your version, `--force` backs it up and takes the new one",
             skills=[name],
         )
-    return merge_folder(context, name, read.trees[name], scope.layout.skill_path(name), content)
+    return merge_folder(project.session, name, read.trees[name], project.layout.skill_path(name), content)
 
 
-def merge_folder(context: Context, name: SkillName, base: FileTree, folder: str, content: FileTree) -> MergedSkill:
+def merge_folder(session: Session, name: SkillName, base: FileTree, folder: str, content: FileTree) -> MergedSkill:
     """Merge what a folder has, which was made of `base`, into other content."""
     old, theirs = _tree_entries(base), _tree_entries(content)
     yours = _read_disk(folder, old)
-    merge = merge_trees(old, yours, theirs, FileMerger(context.settings, context.git_cache_dir()).merge)
+    merge = merge_trees(old, yours, theirs, FileMerger(session.settings, session.git_cache_dir()).merge)
     result = MergedSkill(name=name, base=old, yours=yours, theirs=theirs, merge=merge)
     if any(path_problem(path) or yours[path].kind == "link" for path in merge.conflicts if path in yours):
         return result
     try:
-        tree = check_tree(merge.entries, name=name, limits=context.settings.limits)
+        tree = check_tree(merge.entries, name=name, limits=session.settings.limits)
         if not merge.conflicts:
             read_skill(tree.read(tree.skill_file) or b"")
     except RefusedError as error:
@@ -101,14 +101,14 @@ def merge_folder(context: Context, name: SkillName, base: FileTree, folder: str,
     return result.replace(tree=tree)
 
 
-def overlap_messages(scope: Scope, context: Context, plan: InstallPlan) -> list[str]:
+def overlap_messages(project: Project, plan: InstallPlan) -> list[str]:
     """Return what `--merge` would stop at, as far as the new content is cached: for `--dry-run`."""
     messages = []
     for name in sorted(action.name for action in plan.actions if action.merges):
         locked = plan.lockfile.skills[name]
-        content = None if locked.digest is None else context.store.read(locked.digest, locked.pin.store_variant())
+        content = None if locked.digest is None else project.store.read(locked.digest, locked.pin.store_variant())
         if content is not None:
-            merged = merge_skill(scope, context, plan, name, content)
+            merged = merge_skill(project, plan, name, content)
             messages += [] if merged.is_clean else [f"{name}: your edits overlap: {_describe_overlap(merged)}"]
     return messages
 

@@ -13,7 +13,7 @@ from skillpm.installer.disk.stat_cache import FileStat, to_file_stat, write_stat
 from skillpm.installer.links.link_planner import LinkPlan
 from skillpm.installer.transaction import ChangeSet, commit
 from skillpm.registry.build_state import BuildResult
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 
 
@@ -46,46 +46,46 @@ class PlannedChange(Value):
     signatures: Mapping[Digest, Sequence[bytes]] = EMPTY_MAPPING
 
 
-def execute(scope: Scope, context: Context, change: PlannedChange) -> None:
+def execute(project: Project, change: PlannedChange) -> None:
     """Execute a change, all of it or nothing. Call it only while holding the scope's lock.
 
     Raises `DocumentChanged` if a document was saved since the change was planned, and `FileError` if a folder is not
     writable; nothing has changed then.
     """
-    target, fsync = scope.target(context.settings), context.settings.fsync
+    target, fsync = project.scope.target(project.settings), project.settings.fsync
     documents = {**change.documents, "receipt": write_receipt(change.receipt)}
     if change.registry is not None:
         documents["registry"] = change.registry.text
         for problem in change.registry.problems:
-            context.reporter.warn(f"{problem.path} is not in the registry: {problem.message}")
+            project.reporter.warn(f"{problem.path} is not in the registry: {problem.message}")
     target.raise_if_unwritable(documents, change.links.changed_folders)
-    prepare_staging(scope.layout, fsync=fsync)
+    prepare_staging(project.layout, fsync=fsync)
     file_stats: dict[str, Mapping[str, FileStat]] = {}
     fsync_queue = FsyncQueue(fsync=fsync)
     for name, skill in change.new_skills.items():
-        stats = stage_skill(scope.layout, name, skill.content)
+        stats = stage_skill(project.layout, name, skill.content)
         file_stats[name] = {} if skill.is_edited else stats  # which vouch for installed content only
-        fsync_queue.add(os.path.join(scope.layout.staging, name))
+        fsync_queue.add(os.path.join(project.layout.staging, name))
     fsync_queue.wait()
     moves = change.moves.replace(
         puts={name: skill.needs_backup for name, skill in change.new_skills.items()},
         link_backups=change.links.conflicts,
         staged_digests={name: skill.digest for name, skill in change.new_skills.items()},
     )
-    commit(target, moves, documents, context.reporter.warn)
-    if os.path.isdir(os.path.join(scope.layout.internal_dir, "merge")):
+    commit(target, moves, documents, project.reporter.warn)
+    if os.path.isdir(os.path.join(project.layout.internal_dir, "merge")):
         from skillpm.installer.merge_versions import remove_versions  # noqa: PLC0415  (few edits cannot be merged)
 
-        remove_versions(scope.layout, [*change.new_skills])
-    if change.signatures or os.path.lexists(scope.layout.signatures):
+        remove_versions(project.layout, [*change.new_skills])
+    if change.signatures or os.path.lexists(project.layout.signatures):
         from skillpm.installer.kept_signatures import keep_signatures  # noqa: PLC0415  (few skills are signed)
 
         installed = {skill.digest for skill in change.receipt.skills.values() if skill.digest}
         with suppress(OSError):  # they are fetched again
-            keep_signatures(scope.layout, change.signatures, installed, fsync=fsync)
+            keep_signatures(project.layout, change.signatures, installed, fsync=fsync)
     if change.registry is not None:
         change.registry.file_stats.update(file_stats)
-        record_file_stats(scope, change.registry)
+        record_file_stats(project.scope, change.registry)
 
 
 def record_file_stats(scope: Scope, built: BuildResult) -> None:

@@ -28,7 +28,7 @@ from skillpm.installer.disk.skill_file import read_skill_file
 from skillpm.installer.disk.staging import LiveLink, SkillContent
 from skillpm.installer.transaction import ChangeSet
 from skillpm.requirements.declared_dependencies import MANIFEST_FILE, read_declared_dependencies
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
@@ -37,35 +37,35 @@ from skillpm.vetting.incoming import check_incoming, find_problems, refusal_mess
 from skillpm.vetting.problems import IncomingSkill, read_old_content
 
 
-def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: FetcherDispatcher) -> PlannedChange:
+def fetch_change(project: Project, plan: InstallPlan, fetchers: FetcherDispatcher) -> PlannedChange:
     """Fetch and check everything that a plan installs, and return the change that remains to be executed.
 
     Raises `FileError` before anything is fetched if a folder is not writable, and `OfflineError` for missing content.
     """
     # Executing checks this again; here it saves a download that could not be installed.
     roles = {*plan.documents, "receipt", "registry"}
-    scope.target(context.settings).raise_if_unwritable(roles, plan.links.changed_folders)
+    project.scope.target(project.settings).raise_if_unwritable(roles, plan.links.changed_folders)
     written = plan.written_skills
     needs_backup = {action.name: action.needs_backup for action in plan.actions if action.name in written}
     locked = {name: plan.lockfile.skills[name] for name in sorted(written)}
     if missing := fetchers.fetch(
-        {name: locked[name] for name in sorted(plan.find_missing(context.store, Proofs(context.settings.cache_dir)))}
+        {name: locked[name] for name in sorted(plan.find_missing(project.store, Proofs(project.settings.cache_dir)))}
     ):
         raise OfflineError(missing, skills=[description.partition(" (")[0] for description in missing])
-    contents = {name: _read_content(scope, context, name, skill, fetchers) for name, skill in locked.items()}
-    _check_dependencies(scope, plan, contents, fetchers)
-    _check_versions(scope, plan, contents)
-    incoming = _find_incoming(scope, context, plan, contents)
+    contents = {name: _read_content(project, name, skill, fetchers) for name, skill in locked.items()}
+    _check_dependencies(project.scope, plan, contents, fetchers)
+    _check_versions(project.scope, plan, contents)
+    incoming = _find_incoming(project, plan, contents)
     try:
-        check_incoming(scope, context, incoming, plan.validation)
+        check_incoming(project, incoming, plan.validation)
     except NotTrusted as error:
         if included := [name for name in error.skills if name in plan.files.included]:
             error.hint += (
-                f"; `{scope.command('uninstall', *included)}` leaves {'it' if len(included) == 1 else 'them'} out"
+                f"; `{project.command('uninstall', *included)}` leaves {'it' if len(included) == 1 else 'them'} out"
             )
         raise
-    merged = _merge_edits(scope, context, plan, contents)
-    check_incoming(scope, context, [_find_merged(scope, plan, *each) for each in merged.items()], plan.validation)
+    merged = _merge_edits(project, plan, contents)
+    check_incoming(project, [_find_merged(project.scope, plan, *each) for each in merged.items()], plan.validation)
     new_skills = {}
     for name, content in contents.items():
         digest = merged[name].digest if name in merged else locked[name].digest or ""
@@ -78,15 +78,15 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     installed = {name: _installed_skill(locked[name], content) for name, content in contents.items()}
     receipt = plan.new_receipt.replace(skills={**plan.new_receipt.skills, **installed})
     removals = {action.name: action.needs_backup for action in plan.actions if action.verb == "remove"}
-    existing = {name: aside for name, aside in removals.items() if os.path.lexists(scope.layout.skill_path(name))}
-    registry = plan_registry(scope.layout, plan.files, receipt, new_skills, removals)
+    existing = {name: aside for name, aside in removals.items() if os.path.lexists(project.layout.skill_path(name))}
+    registry = plan_registry(project.layout, plan.files, receipt, new_skills, removals)
     pins = {name: skill.pin for name, skill in locked.items()}
     for message in (
         *declared_name_messages([*new_skills], registry.entries),
-        *unmet_requirement_messages([*new_skills], registry.entries, context.settings.environ),
+        *unmet_requirement_messages([*new_skills], registry.entries, project.settings.environ),
         *lfs_messages(contents, pins),
     ):
-        context.reporter.warn(message)
+        project.reporter.warn(message)
     return PlannedChange(
         new_skills=new_skills,
         moves=ChangeSet(removals=existing, documents_read=plan.files.original_texts),
@@ -98,7 +98,7 @@ def fetch_change(scope: Scope, context: Context, plan: InstallPlan, fetchers: Fe
     )
 
 
-def find_refusals(scope: Scope, context: Context, plan: InstallPlan) -> list[str]:
+def find_refusals(project: Project, plan: InstallPlan) -> list[str]:
     """Return a warning for each skill that would be refused, as far as its content is in the store: a dry run fetches
     none.
     """
@@ -106,14 +106,14 @@ def find_refusals(scope: Scope, context: Context, plan: InstallPlan) -> list[str
     for name in sorted(plan.written_skills):
         skill = plan.lockfile.skills[name]
         with suppress(StoreDamaged):
-            if skill.digest is not None and (tree := context.store.read(skill.digest, skill.pin.store_variant())):
+            if skill.digest is not None and (tree := project.store.read(skill.digest, skill.pin.store_variant())):
                 contents[name] = tree
-    incoming = _find_incoming(scope, context, plan, contents)
-    return refusal_messages(find_problems(scope, context, incoming, plan.validation))
+    incoming = _find_incoming(project, plan, contents)
+    return refusal_messages(find_problems(project, incoming, plan.validation))
 
 
 def _find_incoming(
-    scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
+    project: Project, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
 ) -> list[IncomingSkill]:
     """Return the content to check before it is installed.
 
@@ -132,7 +132,7 @@ def _find_incoming(
                     locked=locked,
                     tree=content,
                     old=old,
-                    read_before=partial(read_old_content, scope, context, name, old),
+                    read_before=partial(read_old_content, project, name, old),
                 )
             )
     return incoming
@@ -147,7 +147,7 @@ def _find_merged(scope: Scope, plan: InstallPlan, name: SkillName, tree: FileTre
 
 
 def _merge_edits(
-    scope: Scope, context: Context, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
+    project: Project, plan: InstallPlan, contents: Mapping[SkillName, SkillContent]
 ) -> Mapping[SkillName, FileTree]:
     """Return the content of the skills whose local edits are merged. Raises `BlockedError`."""
     names = {action.name for action in plan.actions if action.merges}
@@ -156,17 +156,15 @@ def _merge_edits(
         return {}
     from skillpm.change.edit_merge import merge_edits  # noqa: PLC0415  (starts git)
 
-    return merge_edits(scope, context, plan, new, with_marks=plan.allows_marks)
+    return merge_edits(project, plan, new, with_marks=plan.allows_marks)
 
 
-def _read_content(
-    scope: Scope, context: Context, name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher
-) -> SkillContent:
+def _read_content(project: Project, name: SkillName, locked: LockedSkill, fetchers: FetcherDispatcher) -> SkillContent:
     """Return a skill's content, each byte checked against the lockfile."""
     if locked.digest is None:
         if locked.pin.is_live_link:
             fetchers.check_live_link(name, locked.pin.local_folder)
-        return LiveLink(target=live_target(scope, context.settings, locked.pin))
+        return LiveLink(target=live_target(project.scope, project.settings, locked.pin))
     return fetch_content(fetchers, name, locked, locked.digest)
 
 

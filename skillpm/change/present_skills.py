@@ -16,7 +16,7 @@ from skillpm.installer.disk.disk_state import InstalledState, digest_folder, rea
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.stat_cache import read_stat_cache
 from skillpm.installer.links.link_planner import LinkPlan
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_settings import read_edit_policies
 from skillpm.settings import Settings
@@ -84,16 +84,16 @@ def find_new_live_links(
 
 
 def find_refused_skills(
-    scope: Scope, context: Context, present: Sequence[PresentSkill], options: "ValidationOptions", *, may_fetch: bool
+    project: Project, present: Sequence[PresentSkill], options: "ValidationOptions", *, may_fetch: bool
 ) -> Refused:
     """Return the skills that a rule refuses as they are. What this machine has accepted before is not read again."""
-    acceptance = Acceptance(scope, context.settings)
+    acceptance = Acceptance(project.scope, project.settings)
     unknown = [skill for skill in present if not acceptance.has(skill)]
     refused: Refused = {}
     if unknown:
         from skillpm.vetting.present import find_refused  # noqa: PLC0415  (with the audit)
 
-        refused = find_refused(scope, context, unknown, options, may_fetch=may_fetch)
+        refused = find_refused(project, unknown, options, may_fetch=may_fetch)
     if not refused:
         acceptance.add_directory(present)
     return refused

@@ -37,13 +37,13 @@ from skillpm.locking.lock_resolution import find_lock_conflicts, render_lockfile
 from skillpm.locking.upgrade import FailedUpdate
 from skillpm.requirements.manifest_requirements import read_requirements
 from skillpm.scope.left_out import LeftOut
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import (
     ProjectFiles,
     read_project_files,
     retry_if_changed,
     write_checked_lockfile,
 )
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import LOCKFILE, Scope, member_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_lock import clean_up_after_crash, lock_scopes
@@ -74,106 +74,109 @@ class WorkspacePlan(Value):
 
 
 def change_workspace(
-    scope: Scope,
-    context: Context,
+    project: Project,
     options: ChangeOptions,
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]] = lambda _: (),
 ) -> ChangeResult:
     """Resolve, plan and execute for the root and all members. As `change`, this plans first without the locks."""
-    with removing_refused_links(context, dry_run=options.dry_run) as refused:
+    with removing_refused_links(project.session, dry_run=options.dry_run) as refused:
 
         def make_plan(files: ProjectFiles, upgrade: Collection[SkillName]) -> WorkspacePlan:
-            plan = _plan(scope, context, options, files, upgrade)
+            plan = _plan(project, options, files, upgrade)
             refused[:] = [(each, own.refused) for each, own in plan.plans.values()]
             for _, own in plan.plans.values():
                 raise_if_blocked(own)
             return plan
 
-        return _change(scope, context, options, select_upgrades, make_plan)
+        return _change(project, options, select_upgrades, make_plan)
 
 
 def _change(
-    scope: Scope,
-    context: Context,
+    project: Project,
     options: ChangeOptions,
     select_upgrades: Callable[[ProjectFiles], Collection[SkillName]],
     make_plan: Callable[[ProjectFiles, Collection[SkillName]], WorkspacePlan],
 ) -> ChangeResult:
-    refresh_policies(scope, context)
-    enforce_blocks([scope], context, dry_run=options.dry_run)
-    files = read_project_files(scope, context)
-    scopes = _find_scopes(scope, context, files)
-    enforce_blocks(scopes[1:], context, dry_run=options.dry_run)
-    _warn_of_own_lockfiles(scopes, context)
+    refresh_policies(project)
+    enforce_blocks([project.scope], project.session, dry_run=options.dry_run)
+    files = read_project_files(project)
+    scopes = _find_scopes(project.scope, project.session, files)
+    enforce_blocks(scopes[1:], project.session, dry_run=options.dry_run)
+    _warn_of_own_lockfiles(scopes, project.session)
     is_pending = any(is_change_pending(each.layout) for each in scopes)
     if not (options.dry_run or is_pending):
         for each in scopes:
             # The lockfile is written before anything is staged: a half-written one is all that a death then leaves.
-            if has_leftovers(each.layout, each.base) or (each is scope and find_temporary_files([scope.lockfile])):
-                clean_up_after_crash(each, context)
+            if has_leftovers(each.layout, each.base) or (
+                each is project.scope and find_temporary_files([project.scope.lockfile])
+            ):
+                clean_up_after_crash(project.in_scope(each))
     if options.dry_run:
         if is_pending:
-            context.reporter.warn(INTERRUPTED_CHANGE)
+            project.reporter.warn(INTERRUPTED_CHANGE)
         plan = make_plan(files, select_upgrades(files))
-        _raise_if_refused(context, options, plan)
-        return _result(scope, context, options, plan)
+        _raise_if_refused(project.session, options, plan)
+        return _result(project, options, plan)
     is_refreshing = bool(options.refreshed and files.includes)
     is_settled = not (find_lock_conflicts(files) or is_refreshing or select_upgrades(files))
     if not is_pending and (is_settled or options.lock_policy.locked or options.lock_policy.frozen):
         plan = make_plan(files, ())
         if plan.is_empty:
-            _raise_if_refused(context, options, plan)
-            return _result(scope, context, options, plan)
+            _raise_if_refused(project.session, options, plan)
+            return _result(project, options, plan)
 
     def plan_and_execute() -> WorkspacePlan:
-        files = read_project_files(scope, context)
+        files = read_project_files(project)
         plan = make_plan(files, select_upgrades(files))
         if not plan.is_empty:
-            _execute(scope, context, plan)
+            _execute(project, plan)
         return plan
 
     policy, force = options.lock_policy, options.install.force
     may_write_documents = not (policy.frozen or policy.locked)
     new = {each.member for each in scopes if not os.path.isdir(each.layout.internal_dir)}
-    with lock_scopes(scopes, context, force=force, may_write_documents=may_write_documents):
+    with lock_scopes(scopes, project.session, force=force, may_write_documents=may_write_documents):
         plan = retry_if_changed(plan_and_execute)
     committed = [own for folder, own in plan.plans.items() if folder in new and has_committed_skills(own[1])]
     notes = tuple(COMMITTED_SKILLS.format(each.layout.directory) for each, _ in committed)
-    _raise_if_refused(context, options, plan)
-    result = _result(scope, context, options, plan)
+    _raise_if_refused(project.session, options, plan)
+    result = _result(project, options, plan)
     return result.replace(notes=(*result.notes, *notes))
 
 
-def _warn_of_own_lockfiles(scopes: Sequence[Scope], context: Context) -> None:
+def _warn_of_own_lockfiles(scopes: Sequence[Scope], session: Session) -> None:
     for each in scopes[1:]:
         if os.path.lexists(own := os.path.join(each.root, LOCKFILE)):
-            context.reporter.warn(f"{own} is not used: {each.lockfile} locks the skills of all members; delete it")
+            session.reporter.warn(f"{own} is not used: {each.lockfile} locks the skills of all members; delete it")
 
 
-def _raise_if_refused(context: Context, options: ChangeOptions, plan: WorkspacePlan) -> None:
-    raise_if_refused(context, options, [own for _, own in plan.plans.values()])
+def _raise_if_refused(session: Session, options: ChangeOptions, plan: WorkspacePlan) -> None:
+    raise_if_refused(session, options, [own for _, own in plan.plans.values()])
 
 
-def _find_scopes(root: Scope, context: Context, files: ProjectFiles) -> list[Scope]:
+def _find_scopes(root: Scope, session: Session, files: ProjectFiles) -> list[Scope]:
     """Return the root and the members that have a skills directory, or require skills."""
-    members = [member_scope(root, context.settings, folder) for folder in sorted(files.others)]
+    members = [member_scope(root, session.settings, folder) for folder in sorted(files.others)]
     return [root, *(each for each in members if files.others[each.member] or os.path.isdir(each.layout.internal_dir))]
 
 
 def _plan(
-    scope: Scope, context: Context, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
+    project: Project, options: ChangeOptions, files: ProjectFiles, upgrade: Collection[SkillName]
 ) -> WorkspacePlan:
     if not (options.lock_policy.locked or options.lock_policy.frozen):
-        files = expand_includes(scope, files, make_fetchers(scope, context), options.refreshed)
-    upgraded = resolve_changed_lockfile(scope, context, options, files, upgrade)
+        files = expand_includes(project.scope, files, make_fetchers(project), options.refreshed)
+    upgraded = resolve_changed_lockfile(project, options, files, upgrade)
     lockfile = upgraded.lockfile
     text = render_lockfile(lockfile, files) if lockfile.skills or files.lockfile_text is not None else None
     plans = {}
-    for each in _find_scopes(scope, context, files):
-        own = _read_member_files(each, context, files) if each.member else files
+    for each in _find_scopes(project.scope, project.session, files):
+        own = _read_member_files(project.in_scope(each), files) if each.member else files
         own = own.replace(lockfile_text=text, workspace_lockfile=lockfile)
         if own.select(lockfile).skills or _is_used(each):
-            plans[each.member] = (each, plan_scope(each, context, options.with_updated(upgrade), own, lockfile))
+            plans[each.member] = (
+                each,
+                plan_scope(project.in_scope(each), options.with_updated(upgrade), own, lockfile),
+            )
     is_same = text == files.lockfile_text
     return WorkspacePlan(
         files=files,
@@ -185,21 +188,21 @@ def _plan(
     )
 
 
-def _read_member_files(scope: Scope, context: Context, root: ProjectFiles) -> ProjectFiles:
+def _read_member_files(project: Project, root: ProjectFiles) -> ProjectFiles:
     """Return the files of a member, whose root has been read."""
-    text = read_text(scope.manifest)
-    manifest = with_root_settings(read_manifest(text or "", scope.manifest), root.manifest)
-    user_agents = None if manifest.agents is not None else read_user_setting(context.settings, "agents")
+    text = read_text(project.scope.manifest)
+    manifest = with_root_settings(read_manifest(text or "", project.scope.manifest), root.manifest)
+    user_agents = None if manifest.agents is not None else read_user_setting(project.settings, "agents")
     files = root.replace(
         manifest=manifest,
-        requirements=read_requirements(manifest, scope.member),
+        requirements=read_requirements(manifest, project.scope.member),
         manifest_text=text,
         original_manifest_text=text,
         default_agents=() if user_agents is None else user_agents.texts(),
-        member=scope.member,
+        member=project.scope.member,
         includes=(),
         included={},
-        others={folder: each for folder, each in root.by_manifest.items() if folder != scope.member},
+        others={folder: each for folder, each in root.by_manifest.items() if folder != project.scope.member},
         root_manifest=root.manifest,
     )
     return files.replace(lockfile=files.select(root.whole_lockfile))
@@ -215,25 +218,25 @@ def _is_used(scope: Scope) -> bool:
     return os.path.lexists(layout.receipt) or names != {os.path.basename(layout.internal_dir)}
 
 
-def _execute(scope: Scope, context: Context, plan: WorkspacePlan) -> None:
+def _execute(project: Project, plan: WorkspacePlan) -> None:
     """Fetch and check everything, then write the lockfile, then change one directory after the other."""
-    settings, proofs = context.settings, Proofs(context.settings.cache_dir)
+    settings, proofs = project.settings, Proofs(project.settings.cache_dir)
     pending = {folder: each for folder, each in plan.plans.items() if not each[1].is_empty}
     for each, own in pending.values():
         roles = {*own.documents, "receipt", "registry"}
         each.target(settings).raise_if_unwritable(roles, own.links.changed_folders)
-    fetchers = make_fetchers(scope, context).with_locked(plan.lockfile.skills)
-    wanted = {name for _, own in pending.values() for name in own.find_missing(context.store, proofs)}
+    fetchers = make_fetchers(project).with_locked(plan.lockfile.skills)
+    wanted = {name for _, own in pending.values() for name in own.find_missing(project.store, proofs)}
     if missing := fetchers.fetch({name: plan.lockfile.skills[name] for name in sorted(wanted)}):
         raise OfflineError(missing, skills=[description.partition(" (")[0] for description in missing])
-    changes = {folder: fetch_change(each, context, own, fetchers) for folder, (each, own) in pending.items()}
+    changes = {folder: fetch_change(project.in_scope(each), own, fetchers) for folder, (each, own) in pending.items()}
     if plan.lockfile_text is not None:
-        write_checked_lockfile(scope, context, plan.files, plan.lockfile_text)
+        write_checked_lockfile(project, plan.files, plan.lockfile_text)
     for number, (folder, change) in enumerate(changes.items()):
         try:
-            execute(pending[folder][0], context, change)
+            execute(project.in_scope(pending[folder][0]), change)
         except SkillpmError as error:
-            raise _explain_partial(scope, error, [*changes], number) from error
+            raise _explain_partial(project.scope, error, [*changes], number) from error
 
 
 def _explain_partial(scope: Scope, error: SkillpmError, folders: Sequence[str], number: int) -> SkillpmError:
@@ -246,12 +249,12 @@ def _explain_partial(scope: Scope, error: SkillpmError, folders: Sequence[str], 
     return error
 
 
-def _result(scope: Scope, context: Context, options: ChangeOptions, plan: WorkspacePlan) -> ChangeResult:
+def _result(project: Project, options: ChangeOptions, plan: WorkspacePlan) -> ChangeResult:
     results = {
-        folder: change_result(each, context, options, own).replace(warnings=())
+        folder: change_result(project.in_scope(each), options, own).replace(warnings=())
         for folder, (each, own) in plan.plans.items()
     }
-    empty = ChangeResult(is_changed=False, scope=scope.kind, directory=scope.layout.directory)
+    empty = ChangeResult(is_changed=False, scope=project.scope.kind, directory=project.layout.directory)
     own = results.pop("", empty.replace(is_dry_run=options.dry_run))
     documents = () if plan.lockfile_text is None else ("lockfile",)
     return own.replace(
@@ -261,9 +264,11 @@ def _result(scope: Scope, context: Context, options: ChangeOptions, plan: Worksp
         left_out=plan.left_out,
         old_lockfile=plan.files.whole_lockfile,
         lockfile=plan.lockfile,
-        warnings=tuple(context.reporter.warnings),
+        warnings=tuple(project.reporter.warnings),
         members={
-            folder: results.get(folder, empty.replace(directory=os.path.join(scope.root, folder, ".agent-skills")))
+            folder: results.get(
+                folder, empty.replace(directory=os.path.join(project.scope.root, folder, ".agent-skills"))
+            )
             for folder in sorted(plan.files.others)
         },
     )

@@ -23,6 +23,7 @@ from skillpm.installer.disk.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installer.disk.stat_cache import clock_tick
 from skillpm.kinds.base import Pin
 from skillpm.registry.builder import list_folders
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
 from skillpm.scope.scope import MANIFEST, Scope, is_workspace_root
 from skillpm.scope.scope_permissions import visible_scopes
@@ -58,9 +59,9 @@ def prepare_sync_answer(call: Invocation, scope: Scope) -> None:
         return
     if (preparation := _find_preparation(call, scope)) is None:
         return
-    settings = call.context.settings
+    settings = call.session.settings
     with suppress(OSError, SkillpmError, CannotPrepare):
-        files = read_project_files(scope, call.context)
+        files = read_project_files(Project(scope, call.session))
         is_local = any(_is_local(skill.pin) for skill in files.lockfile.skills.values())
         if not is_local and not read_effective_cutoff(scope, files.manifest, settings).moment:
             _prepare(preparation, call, scope, _find_link_places(scope, settings, files))
@@ -69,7 +70,7 @@ def prepare_sync_answer(call: Invocation, scope: Scope) -> None:
 def _find_preparation(call: Invocation, scope: Scope) -> Preparation | None:
     """Return the answer to prepare; None if this run is none to repeat, or if its cache is in an unusual place."""
     preparation = current_preparation()
-    if preparation is None or preparation.folder != os.path.join(call.context.settings.cache_dir, "answers"):
+    if preparation is None or preparation.folder != os.path.join(call.session.settings.cache_dir, "answers"):
         return None
     is_short = sum(len(text) for _, text in call.console.transcript) <= MAX_TEXT_SIZE
     return preparation if is_short and not scope.is_fallback else None
@@ -96,7 +97,7 @@ def _prepare(preparation: Preparation, call: Invocation, scope: Scope, link_plac
     Raises `CannotPrepare` if anything is too young, or cannot be watched.
     """
     settings, texts, watcher = (
-        call.context.settings,
+        call.session.settings,
         call.console.transcript,
         Watcher(preparation.started - clock_tick()),
     )

@@ -102,7 +102,7 @@ def build_change_options(invocation: Invocation, *, locked_in_ci: bool = False) 
         raise UsageError("--conflicts requires --merge")
     if merges and flags.get("force"):
         raise UsageError("--merge and --force cannot be used together")
-    is_from_ci = locked_in_ci and invocation.context.settings.ci and not (locked or frozen)
+    is_from_ci = locked_in_ci and invocation.session.settings.ci and not (locked or frozen)
     return ChangeOptions(
         lock_policy=LockPolicy(locked=locked or is_from_ci, frozen=frozen, is_from_ci=is_from_ci),
         install=InstallOptions(

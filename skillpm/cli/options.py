@@ -14,7 +14,7 @@ from skillpm.cli.console import Console
 from skillpm.core.values import Value
 from skillpm.errors import UsageError
 from skillpm.events import Recorder
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope, find_scope
 from skillpm.settings import read_settings
 
@@ -63,21 +63,26 @@ def create_console(flags: Mapping[str, Any]) -> Console:
 
 
 class Invocation(Value):
-    """A parsed command line: console, context, and the values of its options."""
+    """A parsed command line: console, session, and the values of its options."""
 
     console: Console
-    context: Context
+    session: Session
     flags: Mapping[str, Any]
 
     @property
     def scope(self) -> Scope:
         """The scope the command works in. Raises `UsageError` if both --global and --project were given."""
         user, project = read_scope_flags(self.flags)
-        return find_scope(self.context.settings, user=user, project=project)
+        return find_scope(self.session.settings, user=user, project=project)
+
+    @property
+    def project(self) -> Project:
+        """The project that the command works on. Raises as `scope` does."""
+        return Project(self.scope, self.session)
 
     def can_ask(self, output: TextIO | None = None) -> bool:
         """Return whether a person can answer: with terminals on both ends, and neither in CI nor with `--json`."""
-        is_silent = self.console.as_json or self.context.settings.ci
+        is_silent = self.console.as_json or self.session.settings.ci
         return not is_silent and sys.stdin.isatty() and (output or sys.stdout).isatty()
 
 
@@ -138,4 +143,4 @@ def create_invocation(flags: dict[str, Any]) -> Invocation:
         lock_timeout=flags.get("lock_timeout"),
         exclude_newer=flags.get("exclude_newer"),
     )
-    return Invocation(console=console, context=Context(settings=settings, reporter=Recorder(console)), flags=flags)
+    return Invocation(console=console, session=Session(settings=settings, reporter=Recorder(console)), flags=flags)

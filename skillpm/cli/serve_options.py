@@ -49,7 +49,7 @@ def create_service(invocation: Invocation, *, check_all: bool = True, is_server:
         show_events(invocation.console)
     service = make_service(
         invocation.scope,
-        invocation.context.settings,
+        invocation.session.settings,
         Viewer(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
         style=flags.get("style", "default"),
         ask=None if is_server else find_ask(invocation),

@@ -10,7 +10,7 @@ from skillpm.fetchers.git.program.errors import GitFailed
 from skillpm.fetchers.git.program.gitconfig import read_git_config
 from skillpm.fetchers.git.program.process import GitProcesses, build_base_environment
 from skillpm.fetchers.git.program.repository_cache import GitCache
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 
 MAX_REVISION_LENGTH = 250
 SHALLOW_HINT = "in a shallow clone it may be missing: run `git fetch origin BRANCH`, in CI with `fetch-depth: 0`"
@@ -24,11 +24,11 @@ class CommittedFiles:
     Raises `NotFoundError` if the folder is not in a repository that git can read.
     """
 
-    def __init__(self, context: Context, folder: str) -> None:
+    def __init__(self, session: Session, folder: str) -> None:
         self._folder = folder
-        settings = context.settings
-        self._processes = GitProcesses(context.reporter.log_verbose, context.reporter.log_debug)
-        cache = GitCache(context.git_cache_dir())
+        settings = session.settings
+        self._processes = GitProcesses(session.reporter.log_verbose, session.reporter.log_debug)
+        cache = GitCache(session.git_cache_dir())
         cache.prepare()
         config = read_git_config(settings, self._processes, cache.empty_folder)
         self._environment = build_base_environment(settings.environ, settings.git_environ, config.file)

@@ -14,9 +14,8 @@ from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.base import Pin, Source
 from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.store import Proofs
 
@@ -30,20 +29,18 @@ class LockedContents(Value):
     unread: Mapping[SkillName, str] = EMPTY_MAPPING
 
 
-def read_contents(
-    scope: Scope, context: Context, files: ProjectFiles, skills: Mapping[SkillName, LockedSkill]
-) -> LockedContents:
+def read_contents(project: Project, files: ProjectFiles, skills: Mapping[SkillName, LockedSkill]) -> LockedContents:
     """Read the contents of locked skills with every check of an install; what is missing is fetched.
 
     A lockfile of another revision, or of a pull request, may come from a stranger. So only servers are contacted that
     `files` (the manifest of the working tree) or the user's configuration name.
     """
-    fetchers = make_fetchers(scope, context).with_locked(skills)
+    fetchers = make_fetchers(project).with_locked(skills)
     fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
-    proofs = Proofs(context.settings.cache_dir)
+    proofs = Proofs(project.settings.cache_dir)
     unread = {name: LIVE_LINK for name, skill in skills.items() if skill.digest is None}
-    missing = {name: skill for name, skill in skills.items() if not is_proved(name, skill, context.store, proofs)}
-    unread |= _find_unnamed(scope, context, files, fetchers, missing)
+    missing = {name: skill for name, skill in skills.items() if not is_proved(name, skill, project.store, proofs)}
+    unread |= _find_unnamed(project, files, fetchers, missing)
     unread |= _fetch(fetchers, {name: skill for name, skill in missing.items() if name not in unread})
     trees = {}
     for name, skill in skills.items():
@@ -56,16 +53,12 @@ def read_contents(
 
 
 def _find_unnamed(
-    scope: Scope,
-    context: Context,
-    files: ProjectFiles,
-    fetchers: FetcherDispatcher,
-    skills: Mapping[SkillName, LockedSkill],
+    project: Project, files: ProjectFiles, fetchers: FetcherDispatcher, skills: Mapping[SkillName, LockedSkill]
 ) -> dict[SkillName, str]:
     """Return the skills whose source neither the manifest nor the user's configuration names, with the reason."""
     # Without its dependencies: what a stranger's lockfile says about them names no index.
     lockfile = Lockfile(skills={name: skill.replace(dependencies={}) for name, skill in skills.items()})
-    unconfigured = find_unconfigured(scope, files, lockfile, context.settings)
+    unconfigured = find_unconfigured(project.scope, files, lockfile, project.settings)
     sources = [*files.requirements.values(), *files.overrides.values()]
     named = {_address(source) for source in sources}
     unnamed = {}

@@ -16,7 +16,7 @@ from skillpm.core.values import Value
 from skillpm.core.versions import is_newer
 from skillpm.fetchers.common.metadata import choose_version
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.verdicts import read_or_audit
 from skillpm.skillmd.capabilities import find_capabilities
 from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities, summarize_findings
@@ -70,7 +70,7 @@ def compare_content(before: FileTree | None, after: FileTree | None) -> tuple[Re
 
 
 def describe_change(
-    context: Context,
+    session: Session,
     name: SkillName,
     states: tuple[LockedSkill | None, LockedSkill | None],
     trees: tuple[FileTree | None, FileTree | None],
@@ -83,7 +83,7 @@ def describe_change(
     The files that differ are included as far as `budget` reaches, and left out without one.
     """
     (old, new), (before, after) = states, trees
-    warnings = [] if after is None else [*find_triggered_rules(context, before, after)]
+    warnings = [] if after is None else [*find_triggered_rules(session, before, after)]
     warnings += [] if old is None or new is None else [*find_suspicions(old, new)]
     for which, reason in zip(("old", "new"), unread, strict=True):
         if reason:
@@ -102,12 +102,12 @@ def describe_change(
     )
 
 
-def find_triggered_rules(context: Context, before: FileTree | None, after: FileTree) -> Iterator[ReviewFinding]:
+def find_triggered_rules(session: Session, before: FileTree | None, after: FileTree) -> Iterator[ReviewFinding]:
     """Yield the audit's findings that the old content did not have, the gravest rules first; None for no content.
 
     Those of low severity are left out: they are for information, and most are among the capabilities.
     """
-    old, new = (() if tree is None else read_or_audit(context, tree, Digest(tree.digest)) for tree in (before, after))
+    old, new = (() if tree is None else read_or_audit(session, tree, Digest(tree.digest)) for tree in (before, after))
     known = Counter((each.rule, each.path, each.message) for each in old)
     places: dict[tuple[int, str], list[str]] = {}
     for finding in new:

@@ -6,6 +6,7 @@ Fetchers are imported on first use: a command without git sources never loads th
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from skillpm.core.digest import Digest
@@ -36,6 +37,7 @@ from skillpm.fetchers.common.base import (
 from skillpm.fetchers.common.cooldown import Cooldown
 from skillpm.fetchers.common.copies import CopyRule
 from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.gate import OPEN, Gate
 from skillpm.fetchers.dependents import Dependents
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
@@ -61,38 +63,35 @@ MAX_MISMATCH_CHECKS = 50
 class FetcherDispatcher:
     """All fetchers of a command.
 
-    `base` is the folder of relative paths, `locate_git_cache` returns the path of the git cache when it is needed,
-    `make_index_fetcher` creates the fetcher for indexes, a package above this one. `locked`: the locked skills, whose
-    warnings have been reported before.
+    `locate_git_cache` returns the path of the git cache when it is needed, `make_index_fetcher` creates the fetcher for
+    indexes, a package above this one, and `gate` says what a scope allows. `locked`: the locked skills, whose warnings
+    have been reported before.
     """
 
     def __init__(
         self,
         settings: Settings,
-        base: str,
         store: Store,
         reporter: Reporter,
         locate_git_cache: Callable[[], str],
-        make_index_fetcher: Callable[[Destinations], IndexQueries],
+        make_index_fetcher: Callable[[Settings, Destinations], IndexQueries],
+        gate: Gate = OPEN,
     ) -> None:
         self.settings = settings
-        self.base = base
+        self.base = gate.base
         self.store = store
         self.reporter = reporter
         self.locate_git_cache = locate_git_cache
         self.make_index_fetcher = make_index_fetcher
-        # No link inside it may lead a local path out of it; empty for the user's own scope.
-        self.boundary = ""
-        self.destinations = Destinations()
-        self.cooldown = Cooldown()
-        self.copies = CopyRule()
-        # Raises `NotTrusted` for a source or pin that a policy forbids; a key is empty if the name is not known yet.
-        self.check_places: Callable[[Mapping[Any, Source | Pin]], None] = lambda _: None
+        self.gate = gate
+        self.destinations = Destinations(gate)
+        self.cooldown = Cooldown(gate)
+        self.copies = CopyRule(gate)
         self.locked: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
         self.known_layers: dict[str, Digest] = {}
         # What was found beside content, see `find_signatures`.
         self.signatures: dict[Pin, tuple[bytes, ...]] = {}
-        self.open_mirrors: Callable[[], Mirrors | None] = lambda: None
+        self.open_mirrors = cache(self._open_mirrors)
         self._fetchers: dict[str, Fetcher] = {}
         self._dependents = Dependents()
         self._listings: dict[ListingRequest, Listing | SkillpmError] = {}
@@ -119,7 +118,7 @@ class FetcherDispatcher:
         self, sources: Mapping[SkillName, Source], *, dated: bool = False
     ) -> dict[SkillName, Sequence[AvailableVersion]]:
         """List the versions of skills that are required by range: from an index, or from the tags of a repository."""
-        self.check_places(sources)
+        self.gate.check_places(sources)
         versions: dict[SkillName, Sequence[AvailableVersion]] = {}
         for kind, names in _group_by_kind(sources).items():
             lister = cast("VersionLister", self._fetcher(kind))  # only sources of such kinds are required by range
@@ -131,7 +130,7 @@ class FetcherDispatcher:
 
     def pin(self, sources: Mapping[SkillName, Source], *, quiet: bool = False) -> dict[SkillName, FetchedSkill]:
         """Resolve sources to pins, and add their content to the store. `quiet` suppresses warnings."""
-        self.check_places(sources)
+        self.gate.check_places(sources)
         skills: dict[SkillName, FetchedSkill] = {}
         for kind, names in _group_by_kind(sources).items():
             for batch in _split_batch(kind, names):
@@ -151,7 +150,7 @@ class FetcherDispatcher:
 
     def pin_siblings(self, pin: Pin, names: Sequence[SkillName]) -> Mapping[SkillName, FetchedSkill]:
         """Return those of these skills that a repository has at the commit of a pin, and add them to the store."""
-        self.check_places({"": pin})
+        self.gate.check_places({"": pin})
         skills = cast("GitFetcher", self._fetcher("git")).pin_siblings(cast("GitPin", pin), names)
         self._report(skills)
         return skills
@@ -169,7 +168,7 @@ class FetcherDispatcher:
 
     def fetch(self, locked: Mapping[SkillName, LockedSkill]) -> list[str]:
         """Add the content of locked skills to the store; return descriptions of what is missing offline."""
-        self.check_places({name: skill.pin for name, skill in locked.items()})
+        self.gate.check_places({name: skill.pin for name, skill in locked.items()})
         missing: list[str] = []
         mismatches: list[DigestMismatch] = []
         if mirrors := self.open_mirrors():
@@ -219,7 +218,7 @@ class FetcherDispatcher:
 
     def list_skills(self, source: Source) -> Sequence[AvailableSkill]:
         """List the skills of installed packages, or of a repository in a registry that the user named."""
-        self.check_places({"": source})
+        self.gate.check_places({"": source})
         self.name_sources([source])
         fetcher = cast("CollectionFetcher", self._fetcher(source.scheme))
         return fetcher.list_available_skills(source)
@@ -229,7 +228,7 @@ class FetcherDispatcher:
         if url not in self._repositories:
             source = GitSource(url=url)
             try:
-                self.check_places({"": source})
+                self.gate.check_places({"": source})
             except NotTrusted:
                 return False
             self.name_sources([source])
@@ -260,7 +259,7 @@ class FetcherDispatcher:
         """
         new = [request for request in dict.fromkeys(requests) if request not in self._listings]
         for source, _ in new:
-            self.check_places({"": source})
+            self.gate.check_places({"": source})
         if not new:
             return
         self.name_sources(source for source, _ in new)
@@ -330,7 +329,7 @@ class FetcherDispatcher:
 
     def list_index_skills(self, url: str) -> list[tuple[str, str]] | None:
         """Return name and description of all skills of the index at a URL of the user; None if it is not an index."""
-        self.check_places({"": IndexSource(name="", index=url)})
+        self.gate.check_places({"": IndexSource(name="", index=url)})
         self.destinations.name(url)
         return cast("IndexQueries", self._fetcher("index")).list_skills(url)
 
@@ -355,6 +354,14 @@ class FetcherDispatcher:
             self._fetchers[kind] = fetcher
         return self._fetchers[kind]
 
+    def _open_mirrors(self) -> "Mirrors | None":
+        replacement = self.gate.find_replacement()
+        if replacement is None or not replacement.mirrors:
+            return None
+        from skillpm.fetchers.mirrors.mirrors import Mirrors  # noqa: PLC0415  (reads archives; few users have mirrors)
+
+        return Mirrors(replacement, self.settings, self.store, self.reporter)
+
     def check_live_link(self, name: SkillName, path: str) -> None:
         """Raise `NotFoundError` unless the folder of a live link is there and is a skill."""
         cast("PathFetcher", self._fetcher("path")).check_live_link(name, path)
@@ -363,7 +370,7 @@ class FetcherDispatcher:
         """Return how paths of the manifest are resolved."""
         from skillpm.fetchers.common.local_paths import LocalPaths  # noqa: PLC0415  (only if a fetcher reads local files)
 
-        return LocalPaths(base=self.base, home=self.settings.home, boundary=self.boundary)
+        return LocalPaths(base=self.base, home=self.settings.home, boundary=self.gate.boundary)
 
     def _create_fetcher(self, kind: str) -> Fetcher:
         settings = self.origin_settings
@@ -397,7 +404,7 @@ class FetcherDispatcher:
 
             oci = OciFetcher(settings, self.store, self.reporter, self.destinations, self.known_layers)
             return cast("Fetcher", oci)
-        return cast("Fetcher", self.make_index_fetcher(self.destinations))
+        return cast("Fetcher", self.make_index_fetcher(settings, self.destinations))
 
 
 def _group_by_kind(sources_or_pins: Mapping[SkillName, Any]) -> dict[str, list[SkillName]]:

@@ -19,9 +19,8 @@ from skillpm.kinds.oci import OciPin
 from skillpm.locking.index_policy import find_locked_release
 from skillpm.locking.moved_tags import describe_move
 from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.store import Proofs
 
 OFFLINE = "no network"
@@ -43,17 +42,19 @@ class LockProof(Value):
     wrong: tuple[Claim, ...] = ()
 
 
-def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
+def prove_lock(project: Project, files: ProjectFiles, fetchers: FetcherDispatcher) -> LockProof:
     """Prove a lockfile that satisfies its manifest.
 
     Raises `DigestMismatch` for content that is not what was locked, and the errors of fetching. A branch moves on: its
     tip may be a later commit than the locked one, but has that one as an ancestor.
     """
     locked = files.whole_lockfile.skills
-    unconfigured = find_unconfigured(scope, files, files.whole_lockfile, context.settings)
+    unconfigured = find_unconfigured(project.scope, files, files.whole_lockfile, project.settings)
     problems = {name: f"its index {index} is not configured" for name, index in unconfigured.items()}
     problems |= {name: "a live link has no digest" for name, skill in locked.items() if skill.digest is None}
-    problems |= _fetch(context, {name: skill for name, skill in locked.items() if name not in problems}, fetchers)
+    problems |= _fetch(
+        project.session, {name: skill for name, skill in locked.items() if name not in problems}, fetchers
+    )
     claims = [Claim(name=name, what="content", problem=problems.get(name, "")) for name in sorted(locked)]
     wrong: list[Claim] = []
     pins = {name: skill.pin for name, skill in locked.items()}
@@ -81,10 +82,10 @@ def prove_lock(scope: Scope, context: Context, files: ProjectFiles, fetchers: Fe
 
 
 def _fetch(
-    context: Context, locked: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher
+    session: Session, locked: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher
 ) -> dict[SkillName, str]:
     """Fetch and check the content of these skills; return why that of some is not proved."""
-    proofs = Proofs(context.settings.cache_dir)
+    proofs = Proofs(session.settings.cache_dir)
     local = [name for name, skill in locked.items() if skill.pin.is_read_each_time or skill.pin.bundled_name]
     problems = {}
     for name in local:
@@ -93,7 +94,7 @@ def _fetch(
         except NotFoundError as error:  # it is not there, or this skillpm bundles another version
             problems[name] = error.message
     remote = {name: skill for name, skill in locked.items() if name not in local}
-    pending = {name: skill for name, skill in remote.items() if not is_proved(name, skill, context.store, proofs)}
+    pending = {name: skill for name, skill in remote.items() if not is_proved(name, skill, session.store, proofs)}
     for description in fetchers.fetch(pending) if pending else ():
         problems[SkillName(description.partition(" (")[0])] = f"not cached, {OFFLINE}"
     return problems

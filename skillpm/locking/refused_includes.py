@@ -16,8 +16,8 @@ from skillpm.formats.trust.audit_settings import WIDENS
 from skillpm.locking.upgrade import Upgrade, UpgradeOptions, find_requirers, resolve_upgrade
 from skillpm.resolver.resolution import reachable_skills
 from skillpm.scope.left_out import LeftOut, exclude_option, include_command, report_left_out
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.includes import is_locked_include, without_included
@@ -41,7 +41,7 @@ class RefusalOptions(Value):
 
 
 def leave_out_refused(
-    scope: Scope, context: Context, upgraded: Upgrade, options: UpgradeOptions, refusals: RefusalOptions
+    project: Project, upgraded: Upgrade, options: UpgradeOptions, refusals: RefusalOptions
 ) -> Upgrade:
     """Return an upgrade without the content of includes that is refused. Reports what is left out, and what stays.
 
@@ -54,40 +54,40 @@ def leave_out_refused(
         files = upgraded.files
         if taken := refused_before.keys() & upgraded.lockfile.skills.keys():
             raise refusal([problem for name in sorted(taken) for problem in refused_before[name]])
-        refused = _find_refused(scope, context, files, upgraded.lockfile, refusals)
+        refused = _find_refused(project, files, upgraded.lockfile, refusals)
         affected = _find_affected(files, upgraded.lockfile, refused)
         new = affected.keys() - files.whole_lockfile.skills.keys() & files.included.keys() - {*options.chosen}
         staying = affected.keys() & files.whole_lockfile.skills.keys() & remaining - {*options.chosen}
         if not (new or staying):
-            report_left_out(context.reporter, held)
+            report_left_out(project.reporter, held)
             return upgraded.replace(left_out=(*upgraded.left_out, *held))
         _require_rest(files, new, affected)
-        left_out = [_leave_out(scope, files, name, affected[name]) for name in sorted(new)]
-        report_left_out(context.reporter, left_out)
-        held += [_hold(scope, files, name, affected[name]) for name in sorted(staying)]
+        left_out = [_leave_out(project.scope, files, name, affected[name]) for name in sorted(new)]
+        report_left_out(project.reporter, left_out)
+        held += [_hold(project.scope, files, name, affected[name]) for name in sorted(staying)]
         refused_before |= {name: affected[name] for name in new}
         remaining -= staying
         files = without_included(files, new).replace(left_out=(*files.left_out, *left_out))
-        upgraded = resolve_upgrade(scope, files, make_fetchers(scope, context), remaining, options)
+        upgraded = resolve_upgrade(project.scope, files, make_fetchers(project), remaining, options)
 
 
 def _find_refused(
-    scope: Scope, context: Context, files: ProjectFiles, after: Lockfile, refusals: RefusalOptions
+    project: Project, files: ProjectFiles, after: Lockfile, refusals: RefusalOptions
 ) -> Mapping[SkillName, list[Problem]]:
     """Return the problems of new content that includes bring, as skills or as what these require."""
-    before, fetchers = files.whole_lockfile, make_fetchers(scope, context).with_locked(after.skills)
+    before, fetchers = files.whole_lockfile, make_fetchers(project).with_locked(after.skills)
     incoming = []
     for name in sorted(reachable_skills(files.included, after)):
         locked, old = after.skills[name], before.skills.get(name)
         if locked.digest is None or (old is not None and old.digest == locked.digest):
             continue
         tree = fetch_content(fetchers, name, locked, locked.digest)
-        read_before = partial(read_old_content, scope, context, name, old)
+        read_before = partial(read_old_content, project, name, old)
         incoming.append(IncomingSkill(name=name, locked=locked, tree=tree, old=old, read_before=read_before))
-    quiet = Context(settings=context.settings)  # installing it reports the warnings
-    quiet.fetchers = context.fetchers
+    quiet = Session(settings=project.settings)  # installing it reports the warnings
+    quiet.fetchers = project.session.fetchers
     found = dict[SkillName, list[Problem]]()
-    for problem in find_problems(scope, quiet, incoming, refusals.validation):
+    for problem in find_problems(Project(project.scope, quiet), incoming, refusals.validation):
         if problem.blocks and not (refusals.only_locks and problem.rule in REVIEWABLE):
             found.setdefault(problem.skill, []).append(problem)
     return found

@@ -14,32 +14,29 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.base import is_local
 from skillpm.kinds.index import IndexPin
 from skillpm.resolver.provider import AvailableVersion
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 
 
-def find_yanked(scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
+def find_yanked(project: Project, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
     """Return the yanked ones of these skills, with a message: `1.2.0 was yanked: deletes files`."""
-    warnings = find_index_warnings(scope, context, locked)
+    warnings = find_index_warnings(project, locked)
     return {name: message for name, message in warnings.items() if " was yanked" in message}
 
 
-def warn_yanked(scope: Scope, context: Context, before: Lockfile, after: Lockfile, names: Collection[str]) -> None:
+def warn_yanked(project: Project, before: Lockfile, after: Lockfile, names: Collection[str]) -> None:
     """Warn about each of these skills whose locked version was yanked, and whether another version replaced it."""
     locked = {name: skill for name, skill in before.skills.items() if name in names and name in after.skills}
-    for name, message in find_yanked(scope, context, locked).items():
+    for name, message in find_yanked(project, locked).items():
         is_replaced = after.skills[name].version != locked[name].version
-        context.reporter.warn(f"{name}: {message}{'' if is_replaced else '; no other version matches'}")
+        project.reporter.warn(f"{name}: {message}{'' if is_replaced else '; no other version matches'}")
 
 
-def find_index_warnings(
-    scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill]
-) -> dict[SkillName, str]:
+def find_index_warnings(project: Project, locked: Mapping[SkillName, LockedSkill]) -> dict[SkillName, str]:
     """Return a warning for each skill that was yanked, or whose content the index has under another version."""
     warnings = {}
     for name, skill in sorted(locked.items()):
         if isinstance(skill.pin, IndexPin) and skill.version:
-            releases = _read_cached_releases(scope, context, name, skill.pin)
+            releases = _read_cached_releases(project, name, skill.pin)
             if message := find_yank_reason(releases, skill.version) or _wrong_version_message(skill, releases):
                 warnings[name] = message
     return warnings
@@ -62,15 +59,15 @@ def _wrong_version_message(skill: LockedSkill, releases: Sequence[Release]) -> s
     return f"the index has other content as {sanitize(skill.version, 40)}{note}: check who changed skills.lock"
 
 
-def _read_cached_releases(scope: Scope, context: Context, name: SkillName, pin: IndexPin) -> tuple[Release, ...]:
+def _read_cached_releases(project: Project, name: SkillName, pin: IndexPin) -> tuple[Release, ...]:
     """Return the versions in the cached answer of an index; a local index is read directly."""
     address = f"{pin.index}skills/{name}.json"
     with suppress(SkillpmError, UnicodeDecodeError):
         if is_local(pin.index):
-            path = address.replace("~", context.settings.home, 1) if address.startswith("~/") else address
-            text = read_text(os.path.join(scope.base, path))
+            path = address.replace("~", project.settings.home, 1) if address.startswith("~/") else address
+            text = read_text(os.path.join(project.scope.base, path))
         else:
-            cached = HttpCache(os.path.join(context.settings.cache_dir, "indexes")).get(address)
+            cached = HttpCache(os.path.join(project.settings.cache_dir, "indexes")).get(address)
             text = cached.body.decode() if cached is not None and cached.body is not None else None
         return () if text is None else read_releases(text, address, name).versions
     return ()

@@ -16,7 +16,7 @@ from skillpm.core.text import redact_credentials, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentChanged, DocumentError, NotFoundError, SkillpmError, UsageError
 from skillpm.fetchers.mirrors.layout import read_replacement
-from skillpm.files import read_text, translate_os_errors, write_document
+from skillpm.files import is_writable, read_text, translate_os_errors, write_document
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.user_config import (
     FIXED_KEYS,
@@ -29,9 +29,8 @@ from skillpm.formats.user_config import (
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
 from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files, retry_if_changed
-from skillpm.scope.runtime import Context, is_writable
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import load_rules, load_serving_settings
 from skillpm.scope.scope_settings import absolute_address, load_manifest, user_config_path
 from skillpm.scope.trust_settings import read_trust_rules
@@ -47,43 +46,46 @@ class ConfigChange(Value):
     file: str
 
 
-def list_settings(scope: Scope, context: Context, *, command_line_keys: Sequence[str] = ()) -> list[EffectiveSetting]:
+def list_settings(project: Project, *, command_line_keys: Sequence[str] = ()) -> list[EffectiveSetting]:
     """Return all settings in effect in a scope, sorted; `command_line_keys` were set by options of this command.
 
     Raises `DocumentError` for a document that cannot be read.
     """
-    settings, manifest = context.settings, load_manifest(scope)
+    settings, manifest = project.settings, load_manifest(project.scope)
     file = user_config_path(settings)
     top = _parse_config(file)
     read_config(read_text(file) or "", file)
-    load_rules(scope, settings)
+    load_rules(project.scope, settings)
     load_serving_settings(settings)
-    load_audit_settings(scope, settings)
+    load_audit_settings(project.scope, settings)
     rules = read_trust_rules(settings)
-    _warn_unknown_tables(top, context)
-    pins = {name: skill.pin for name, skill in _read_locked(scope, context).items()} if rules else {}
+    _warn_unknown_tables(top, project.session)
+    pins = {name: skill.pin for name, skill in _read_locked(project).items()} if rules else {}
     origins = SettingOrigins(
-        scope=scope, manifest=manifest, config=top, settings=settings, command_line_keys=command_line_keys, pins=pins
+        scope=project.scope,
+        manifest=manifest,
+        config=top,
+        settings=settings,
+        command_line_keys=command_line_keys,
+        pins=pins,
     )
     return sorted(origins.all(), key=lambda setting: setting.key)
 
 
-def _read_locked(scope: Scope, context: Context) -> Mapping[SkillName, LockedSkill]:
+def _read_locked(project: Project) -> Mapping[SkillName, LockedSkill]:
     """Return the locked skills of a scope; none if its lockfile cannot be read, which is not about settings."""
     try:
-        return read_project_files(scope, context).lockfile.skills
+        return read_project_files(project).lockfile.skills
     except SkillpmError:
         return {}
 
 
-def find_settings(
-    scope: Scope, context: Context, key_text: str, *, command_line_keys: Sequence[str] = ()
-) -> list[EffectiveSetting]:
+def find_settings(project: Project, key_text: str, *, command_line_keys: Sequence[str] = ()) -> list[EffectiveSetting]:
     """Return one setting, or all settings of a table.
 
     Raises `UsageError` for an unknown key, `NotFoundError` for an unset key of a table with free keys.
     """
-    known = list_settings(scope, context, command_line_keys=command_line_keys)
+    known = list_settings(project, command_line_keys=command_line_keys)
     if matches := [setting for setting in known if setting.key == key_text or setting.key.startswith(f"{key_text}.")]:
         return matches
     if key_text in {*OPEN_GROUPS, "trust"}:
@@ -94,7 +96,7 @@ def find_settings(
     raise NotFoundError(f"`{sanitize(key.text)}` is not set", hint="run `skillpm config list` to see what is")
 
 
-def set_setting(context: Context, key_text: str, values: Sequence[str]) -> ConfigChange:
+def set_setting(session: Session, key_text: str, values: Sequence[str]) -> ConfigChange:
     """Set a key in the user's `config.toml`; everything else in the file is preserved.
 
     Raises `UsageError` for an unknown key or an invalid value, `DocumentError` for a file that cannot be read.
@@ -103,22 +105,22 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
 
     key = parse_key(key_text)
     if key.kind in {"index", "trust"}:
-        values = [_absolute_path(word, context.settings.working_directory) for word in values]
+        values = [_absolute_path(word, session.settings.working_directory) for word in values]
     if key.text == "replace":
-        values = [word if word.startswith("[") else absolute_address(word, context.settings) for word in values]
+        values = [word if word.startswith("[") else absolute_address(word, session.settings) for word in values]
     # Of the URL of an index, the user info is dropped with a warning.
     if any(redact_credentials(word) != word and not (key.kind == "index" and "://" in word) for word in values):
         raise UsageError(
             f"the value of {key.text} has credentials: {', '.join(map(sanitize, values))}",
             hint="documents store none; put them into ~/.netrc, or into a variable (docs/guides/private-sources.md)",
         )
-    value = parse_value(key, values, context.settings.now)
+    value = parse_value(key, values, session.settings.now)
     if key.text == "agents":
         find_agents(value)
     if key.text == "replace":
         _check_mirrors(value)
     if key.kind == "index" and has_credentials(values[0]):
-        context.reporter.warn(
+        session.reporter.warn(
             f"the credentials in the URL are not kept; use {parse_index(key, value).token_variable} or ~/.netrc"
         )
 
@@ -127,10 +129,10 @@ def set_setting(context: Context, key_text: str, values: Sequence[str]) -> Confi
             return set_row(old, file, "indexes", {"name": key.path[1], "url": value})
         return set_key(old, file, key.path, value)
 
-    return _edit_config(context, key, value, edit)
+    return _edit_config(session, key, value, edit)
 
 
-def unset_setting(context: Context, key_text: str) -> ConfigChange:
+def unset_setting(session: Session, key_text: str) -> ConfigChange:
     """Remove a key from the user's `config.toml`. Raises `NotFoundError` if it is not set."""
     from skillpm.formats.editing.toml_edit import remove_key, remove_row  # noqa: PLC0415
 
@@ -141,7 +143,7 @@ def unset_setting(context: Context, key_text: str) -> ConfigChange:
             return remove_row(old, file, "indexes", key.path[1])
         return remove_key(old, file, key.path)
 
-    edited = _edit_config(context, key, None, edit)
+    edited = _edit_config(session, key, None, edit)
     if not edited.is_changed:
         raise NotFoundError(f"`{sanitize(key.text)}` is not set in config.toml", where=edited.file)
     return edited
@@ -160,17 +162,17 @@ def _absolute_path(value: str, directory: str) -> str:
     return os.path.normpath(os.path.join(directory, value)) if is_relative else value
 
 
-def _edit_config(context: Context, key: ConfigKey, value: Any, edit: Any) -> ConfigChange:
+def _edit_config(session: Session, key: ConfigKey, value: Any, edit: Any) -> ConfigChange:
     """Edit the file atomically, under a lock."""
     from skillpm.locks import hold_lock  # noqa: PLC0415
 
-    settings, file = context.settings, user_config_path(context.settings)
+    settings, file = session.settings, user_config_path(session.settings)
     lock = os.path.join(settings.cache_dir, "config.lock")
     has_cache = is_writable(settings.cache_dir)
     if has_cache:
         with translate_os_errors("mark the cache", settings.cache_dir):
             tag_cache_folder(settings.cache_dir)  # else `cache clean` would refuse the folder as not skillpm's
-    with hold_lock(lock, settings.lock_timeout, file, context.reporter.warn) if has_cache else nullcontext():
+    with hold_lock(lock, settings.lock_timeout, file, session.reporter.warn) if has_cache else nullcontext():
         changed = retry_if_changed(lambda: _rewrite_config(settings, key, value, edit))
     return ConfigChange(is_changed=changed, key=key.text, value=value, file=file)
 
@@ -228,9 +230,9 @@ def _parse_config(file: str) -> JsonNode:
     return parse_toml(read_text(file) or "", file)
 
 
-def _warn_unknown_tables(config: JsonNode, context: Context) -> None:
+def _warn_unknown_tables(config: JsonNode, session: Session) -> None:
     tables = {key.partition(".")[0] for key in FIXED_KEYS} | {*OPEN_GROUPS, "profiles", "trust"}
     for key, node in config.items():
         if key not in tables:
             hint = suggestion_hint(key, tables)
-            context.reporter.warn("; ".join(filter(None, (f"{node.where}: unknown setting", hint))))
+            session.reporter.warn("; ".join(filter(None, (f"{node.where}: unknown setting", hint))))

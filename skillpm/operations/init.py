@@ -9,8 +9,8 @@ from skillpm.errors import ConflictError
 from skillpm.files import translate_os_errors, write_new_file
 from skillpm.formats.manifest import EMPTY_MANIFEST
 from skillpm.installer.escaping_links import find_repository_root
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import require_project_manifest
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import (
     LOCKFILE,
     MANIFEST,
@@ -25,21 +25,21 @@ from skillpm.scope.scope_lock import hold_scope
 from skillpm.settings import Settings
 
 
-def start_project(scope: Scope, context: Context) -> Scope:
+def start_project(project: Project) -> Scope:
     """Return the scope of the git repository, which becomes a project: the first change writes its manifest.
 
     `scope` is user scope as the fallback. Raises `NotFoundError` for a project that lost its manifest.
     """
-    require_project_manifest(scope, context.settings)
-    return resolve_project_scope(context.settings, find_repository_root(context.settings.working_directory))
+    require_project_manifest(project.scope, project.settings)
+    return resolve_project_scope(project.settings, find_repository_root(project.settings.working_directory))
 
 
-def init(context: Context, folder: str, *, user: bool = False) -> tuple[list[str], str, tuple[str, ...]]:
+def init(session: Session, folder: str, *, user: bool = False) -> tuple[list[str], str, tuple[str, ...]]:
     """Create an empty manifest in a folder, or in user scope; return the files, the skills directory, and notes.
 
     Raises `ConflictError` if there is a manifest, or a lockfile, whose skills would then no longer be required.
     """
-    settings = context.settings
+    settings = session.settings
     scope = user_scope(settings) if user else resolve_project_scope(settings, folder)
     if os.path.lexists(scope.manifest):
         command = scope.command("install", "SPEC")

@@ -7,7 +7,7 @@ from skillpm.core.names import parse_skill_name
 from skillpm.directories import hold_folders, make_folders
 from skillpm.errors import ConflictError, UsageError
 from skillpm.files import translate_os_errors, write_new_file
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.skillmd.validation import PLACEHOLDER, validate_skill
 
 TEMPLATE = """\
@@ -48,7 +48,7 @@ sys.exit(1 if problems else 0)
 
 
 def create_skill(
-    context: Context,
+    session: Session,
     name: str,
     parent: str = "",
     *,
@@ -61,7 +61,7 @@ def create_skill(
     Raises `ConflictError` if the path exists, and `UsageError` for a description that is not valid.
     """
     skill_name = parse_skill_name(name)
-    path = os.path.join(context.settings.working_directory, parent, skill_name)
+    path = os.path.join(session.settings.working_directory, parent, skill_name)
     if os.path.lexists(path):
         raise ConflictError(f"{path} already exists", hint="choose another name, or edit the existing skill")
     words = skill_name.replace("-", " ")
@@ -78,7 +78,7 @@ def create_skill(
         for inside, (content, mode) in files.items():
             file = os.path.join(path, inside)
             make_folders(os.path.dirname(file))
-            write_new_file(file, content.encode(), mode, fsync=context.settings.fsync)
+            write_new_file(file, content.encode(), mode, fsync=session.settings.fsync)
     return [os.path.join(path, inside) for inside in files]
 
 

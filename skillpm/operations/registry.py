@@ -15,8 +15,8 @@ from skillpm.installer.disk.staging import write_gitignore
 from skillpm.installer.disk.stat_cache import StatCache, read_stat_cache
 from skillpm.registry.build_state import PriorState, RegistryProblem
 from skillpm.registry.builder import PendingChanges, build_registry, load_prior_state
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 
 
@@ -43,10 +43,10 @@ class RegistryCheckResult(Value):
         return not (self.missing or self.stale or self.extra)
 
 
-def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
+def rebuild_registry(project: Project) -> RegistryBuildResult:
     """Build the registry from disk; a SKILL.md whose stat data match the stat cache is not read again."""
-    disabled = read_project_files(scope, context).disabled
-    layout = scope.layout
+    disabled = read_project_files(project).disabled
+    layout = project.layout
     if not os.path.exists(layout.journal):  # without the lock, see whether there is anything to do
         prior = load_prior_state(layout, read_registry_text(layout), read_stat_cache(layout.stat_cache))
         built = build_registry(
@@ -58,18 +58,20 @@ def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
     from skillpm.change.executor import record_file_stats  # noqa: PLC0415
     from skillpm.scope.scope_lock import lock_scope  # noqa: PLC0415
 
-    with lock_scope(scope, context):
-        disabled = _disabled_skills(scope, read_text(scope.manifest))  # a change that was pending is complete now
+    with lock_scope(project):
+        disabled = _disabled_skills(
+            project.scope, read_text(project.scope.manifest)
+        )  # a change that was pending is complete now
         before, scan = read_registry_text(layout), read_stat_cache(layout.stat_cache)
         prior = load_prior_state(layout, before, scan)
         built = build_registry(layout, load_receipt(layout), prior, PendingChanges(), disabled=disabled)
         text = built.text
         if text != before:
             with translate_os_errors("write the registry", layout.registry):
-                write_gitignore(layout, fsync=context.settings.fsync)
-                back_up_legacy_registry(layout, context.reporter.warn, fsync=context.settings.fsync)
-                write_document(layout.registry, text.encode(), fsync=context.settings.fsync)
-        record_file_stats(scope, built)
+                write_gitignore(layout, fsync=project.settings.fsync)
+                back_up_legacy_registry(layout, project.reporter.warn, fsync=project.settings.fsync)
+                write_document(layout.registry, text.encode(), fsync=project.settings.fsync)
+        record_file_stats(project.scope, built)
     return RegistryBuildResult(
         is_changed=text != before,
         skill_count=len(built.entries),
@@ -78,23 +80,23 @@ def rebuild_registry(scope: Scope, context: Context) -> RegistryBuildResult:
     )
 
 
-def check_registry(scope: Scope, context: Context) -> RegistryCheckResult:
+def check_registry(project: Project) -> RegistryCheckResult:
     """Compare the registry with the disk; every SKILL.md is read, nothing is written."""
-    read_project_files(scope, context)  # for what is wrong with them
+    read_project_files(project)  # for what is wrong with them
 
     def compare(view: ReadView) -> tuple[RegistryCheckResult, bool]:
-        disabled = _disabled_skills(scope, view.read_document("manifest", scope.manifest))
-        text = view.read_document("registry", scope.layout.registry)
+        disabled = _disabled_skills(project.scope, view.read_document("manifest", project.scope.manifest))
+        text = view.read_document("registry", project.layout.registry)
         no_prior = PriorState(entries={}, stat_cache=StatCache())
         pending = PendingChanges(removed_skills=view.pending_removals, staged_skills=view.pending_skills)
         built = build_registry(
-            scope.layout, view.read_receipt(), no_prior, pending, disabled=disabled, locate_skill=view.skill_path
+            project.layout, view.read_receipt(), no_prior, pending, disabled=disabled, locate_skill=view.skill_path
         )
         entries: dict[str, RegistryEntry] = {}
         problems = [*built.problems, *built.warnings]
         if text is not None:
             try:
-                entries = read_registry(text, scope.layout.registry)[0]
+                entries = read_registry(text, project.layout.registry)[0]
             except DocumentError as error:
                 problems.append(RegistryProblem(path="skills.json", message=error.message))
         stale = {name for name, entry in entries.items() if name in built.entries and entry != built.entries[name]}
@@ -108,7 +110,7 @@ def check_registry(scope: Scope, context: Context) -> RegistryCheckResult:
         )
         return result, result.is_ok
 
-    return read_until_consistent(scope.layout, compare)
+    return read_until_consistent(project.layout, compare)
 
 
 def _disabled_skills(scope: Scope, manifest: str | None) -> set[SkillName]:

@@ -17,8 +17,7 @@ from skillpm.indexes.search.strategies import UNLIMITED, find_matches
 from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs
 from skillpm.registry.card import Card
 from skillpm.requirements.known_skills import known_specs
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.serving.service import SkillService
 
 MAX_SUGGESTIONS = 3
@@ -47,9 +46,8 @@ class SearchResults(Value):
     counts: Mapping[str, int]  # skills searched in each catalog, if nothing matches
 
 
-def search(  # noqa: PLR0913  (each narrows the search)
-    scope: Scope,
-    context: Context,
+def search(
+    project: Project,
     service: SkillService,
     text: str,
     *,
@@ -61,7 +59,7 @@ def search(  # noqa: PLR0913  (each narrows the search)
 
     With `index`, only that one is searched. Raises `NotFoundError` if it is not configured.
     """
-    catalogs, searched_indexes = open_catalogs(scope, context, service, index=index, only_installed=only_installed)
+    catalogs, searched_indexes = open_catalogs(project, service, index=index, only_installed=only_installed)
     run = _CatalogSearch(parse_query(text), limit, service)
     match_kind, hits = run.find_first_match(catalogs)
     total = sum(each.total for each in hits)

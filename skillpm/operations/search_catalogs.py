@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
-from skillpm.files import read_text
+from skillpm.files import is_writable, read_text
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
 from skillpm.indexes.client.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
 from skillpm.indexes.search.strategies import SearchableCatalog
-from skillpm.scope.runtime import Context, is_writable
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes
 from skillpm.scope.scope_policy import check_indexes, load_current_policies
@@ -31,7 +31,7 @@ class SearchCatalog(Value):
 
 
 def open_catalogs(
-    scope: Scope, context: Context, service: SkillService, *, index: str, only_installed: bool
+    project: Project, service: SkillService, *, index: str, only_installed: bool
 ) -> tuple[list[SearchCatalog], tuple[SearchedIndex, ...]]:
     """Open all catalogs, only those of one index, or only that of the installed skills.
 
@@ -41,17 +41,17 @@ def open_catalogs(
     installed = SearchCatalog(url=INSTALLED, searched=service.installed_search.catalog)
     if only_installed:
         return [installed], ()
-    configured = configured_indexes(scope, context.settings)
+    configured = configured_indexes(project.scope, project.settings)
     if index and index not in {each.name for each in configured}:
         known = ", ".join(each.name for each in configured)
         hint = f"configured indexes: {known}" if known else NAMING_HINT
         raise NotFoundError(f"no index named `{index}` is configured", hint=hint)
-    can_write = is_writable(os.path.join(context.settings.cache_dir, "search"))
-    catalogs = Catalogs(context.settings, scope.base, context.reporter, can_write_cache=can_write)
+    can_write = is_writable(os.path.join(project.settings.cache_dir, "search"))
+    catalogs = Catalogs(project.settings, project.scope.base, project.reporter, can_write_cache=can_write)
     chosen = [each for each in configured if index in {"", each.name}]
-    check_indexes(load_current_policies(scope, context.settings), [each.url for each in chosen])
+    check_indexes(load_current_policies(project.scope, project.settings), [each.url for each in chosen])
     searched = _open_indexes(catalogs, chosen)
-    installed_names = _find_installed_names(scope, service)
+    installed_names = _find_installed_names(project.scope, service)
     opened = [
         SearchCatalog(
             url=it.config.url,

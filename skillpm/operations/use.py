@@ -14,8 +14,7 @@ from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.entry import build_entry
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.approval import Ask
 from skillpm.serving.renderers.body_modes import Mode
@@ -51,26 +50,26 @@ class UsedSkill(Value):
     dependencies: Mapping[SkillName, str]
 
 
-def use(scope: Scope, context: Context, request: InstallRequest, options: UseOptions) -> UsedSkill:
+def use(project: Project, request: InstallRequest, options: UseOptions) -> UsedSkill:
     """Load one skill without installing it. Only the cache is written to.
 
     Indexes, limits and permissions are those of the scope. Raises `SkillForbidden` before the content is fetched.
     """
     ask = options.ask and cache(options.ask)  # `load` asks again
-    service = make_service(scope, context.settings, options.viewer, registry=Registry(), ask=ask)
-    (requirement,) = parse_requests(scope, context, request)
+    service = make_service(project.scope, project.settings, options.viewer, registry=Registry(), ask=ask)
+    (requirement,) = parse_requests(project, request)
     service.refuse_blocked(requirement.name)
     decision = service.rules.decide(requirement.name)
     if decision.action == "deny":
         raise SkillForbidden(requirement.name, decision)
     service.require_approval(requirement.name)
-    skills = resolve_apart(scope, context, [requirement])
+    skills = resolve_apart(project, [requirement])
     if not options.allows_whole_repositories:
-        require_confirmation(context.store, Lockfile(), Lockfile(skills=skills))
-    trees = fetch_checked(scope, context, skills)
+        require_confirmation(project.store, Lockfile(), Lockfile(skills=skills))
+    trees = fetch_checked(project, skills)
     incoming = [IncomingSkill(name=name, locked=skills[name], tree=tree) for name, tree in trees.items()]
-    check_incoming(scope, context, incoming, options.validation)
-    cache_dir = context.settings.cache_dir
+    check_incoming(project, incoming, options.validation)
+    cache_dir = project.settings.cache_dir
     folders = {
         name: unpack_skill(cache_dir, name, tree, skills[name].pin.store_variant()) for name, tree in trees.items()
     }

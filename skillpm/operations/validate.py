@@ -26,7 +26,7 @@ from skillpm.requirements.declared_dependencies import (
     read_declared_dependencies,
     read_dependencies,
 )
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.skillmd.autofix import FixResult, fix
 from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.skill import read_skill
@@ -52,7 +52,7 @@ class ValidatedSkill(Value):
 
 
 def validate(
-    context: Context, paths: Sequence[str], *, repair: bool = False, to_yaml: bool = False
+    session: Session, paths: Sequence[str], *, repair: bool = False, to_yaml: bool = False
 ) -> list[ValidatedSkill]:
     """Validate the skills at these paths, each a SKILL.md, a skill's folder, or a folder of skills.
 
@@ -60,7 +60,7 @@ def validate(
     first file is written. Raises `NotFoundError` for a path without a skill, and `RefusedError` if a file to repair is
     outside of the given path, behind a link.
     """
-    base = context.settings.working_directory
+    base = session.settings.working_directory
     skill_folders: list[str] = []
     for path in paths or (".",):
         folders = list(find_skill_folders(os.path.join(base, path)))
@@ -68,13 +68,13 @@ def validate(
             raise _no_skill_error(path, os.path.join(base, path))
         skill_folders.extend(folders)
     files = [_find_skill_file(folder) for folder in skill_folders]
-    limits = context.settings.limits
+    limits = session.settings.limits
     if not repair:
         return list(_check_siblings([_validate_file(file, base, limits) for file in files], base))
     boundaries = [check_edit_target(file, base) for file in files]
     validated = []
     for file, boundary in zip(files, boundaries, strict=True):
-        path, fixes = _repair_file(file, boundary, to_yaml=to_yaml, fsync=context.settings.fsync)
+        path, fixes = _repair_file(file, boundary, to_yaml=to_yaml, fsync=session.settings.fsync)
         validated.append(_validate_file(path, base, limits, fixes))
     return list(_check_siblings(validated, base))
 

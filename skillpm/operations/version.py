@@ -14,7 +14,7 @@ from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.index_schema import version_problem
 from skillpm.installer.disk.skill_file import find_skill_file, find_skill_folders, is_skill_folder, read_skill_file
 from skillpm.operations.validate import check_edit_target
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.version_edit import PARTS, next_version, set_version
@@ -30,7 +30,7 @@ class VersionChange(Value):
 
 
 def change_versions(
-    context: Context, skills: Sequence[str], change: str, *, dry_run: bool = False
+    session: Session, skills: Sequence[str], change: str, *, dry_run: bool = False
 ) -> list[VersionChange]:
     """Set the version of skills, given by name, path or a folder of skills; `change` is a part to raise, or a version.
 
@@ -42,19 +42,19 @@ def change_versions(
             f"`{sanitize(change, 60)}` is not a valid version (PEP 440)",
             hint=f"use {', '.join(PARTS)} or a version like 1.2.0",
         )
-    base = context.settings.working_directory
+    base = session.settings.working_directory
     folders: dict[str, str] = {}  # with what the user calls each
     for skill in skills:
         found = _find_folders(base, skill)
         folders |= {folder: skill if len(found) == 1 else os.path.relpath(folder, base) for folder in found}
-    changes = [_change_folder(context, folder, skill, change, dry_run=True) for folder, skill in folders.items()]
+    changes = [_change_folder(session, folder, skill, change, dry_run=True) for folder, skill in folders.items()]
     for folder, skill in () if dry_run else folders.items():
-        _change_folder(context, folder, skill, change, dry_run=False)
+        _change_folder(session, folder, skill, change, dry_run=False)
     return changes
 
 
-def _change_folder(context: Context, folder: str, skill: str, change: str, *, dry_run: bool) -> VersionChange:
-    base = context.settings.working_directory
+def _change_folder(session: Session, folder: str, skill: str, change: str, *, dry_run: bool) -> VersionChange:
+    base = session.settings.working_directory
     path = os.path.join(folder, find_skill_file(folder))
     boundary = check_edit_target(path, base)
     label = os.path.relpath(path, base)
@@ -74,7 +74,7 @@ def _change_folder(context: Context, folder: str, skill: str, change: str, *, dr
         ) from error
     old, new = parse_version(before), parse_version(after)
     if dry_run and old is not None and new is not None and new < old:
-        context.reporter.warn(
+        session.reporter.warn(
             f"{sanitize(after, 60)} is lower than {sanitize(before, 60)}: if that is published, it stays the newest"
         )
     if edited is None:
@@ -85,7 +85,7 @@ def _change_folder(context: Context, folder: str, skill: str, change: str, *, dr
     if edited != data and not dry_run:
         with translate_os_errors("write a skill", path):
             mode = stat.S_IMODE(os.stat(path).st_mode)
-            write_document(path, edited, fsync=context.settings.fsync, mode=mode, link_boundary=boundary)
+            write_document(path, edited, fsync=session.settings.fsync, mode=mode, link_boundary=boundary)
     return VersionChange(name=name, path=label, before=before, after=after)
 
 

@@ -25,7 +25,7 @@ from skillpm.fetchers.git.program.gitconfig import read_git_config
 from skillpm.fetchers.git.program.process import GIT_SETTINGS, GitProcesses, build_base_environment
 from skillpm.fetchers.git.program.repository_cache import GitCache
 from skillpm.fetchers.git.tagged_releases import TAG_PATTERN
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 
 # What is raised for a repository that is damaged, has SHA-256 ids, or is refused by git (`safe.directory`).
 READ_ERRORS = (FetchError, GitError, ODBError, ValueError, LookupError, AssertionError, OSError)
@@ -69,14 +69,14 @@ class Checkout:
     Raises one of `READ_ERRORS` for a repository that cannot be read.
     """
 
-    def __init__(self, context: Context, root: str, folders: Collection[str]) -> None:
-        if named := [name for name in FOREIGN_REPOSITORY if name in context.settings.git_environ]:
+    def __init__(self, session: Session, root: str, folders: Collection[str]) -> None:
+        if named := [name for name in FOREIGN_REPOSITORY if name in session.settings.git_environ]:
             raise ValueError(f"{named[0]} is set")
         self._root = root
         self._paths = [self._relative(folder) for folder in folders]
         self._folders: dict[str, Mapping[str, Object]] = {}
         self._repo = _ConfinedRepo(root, expand_vars=False)
-        self._confine_git(context)
+        self._confine_git(session)
         self._commit = self._repo.head.commit
         _check_size(self._commit)
         points_at = self._repo.git.for_each_ref(
@@ -84,12 +84,12 @@ class Checkout:
         )
         self._tags: list[str] = points_at.splitlines()
 
-    def _confine_git(self, context: Context) -> None:
+    def _confine_git(self, session: Session) -> None:
         """Start git as for fetching: no hook, no fsmonitor, no network; of the user's settings `safe.directory`."""
-        settings = context.settings
-        cache = GitCache(context.git_cache_dir())
+        settings = session.settings
+        cache = GitCache(session.git_cache_dir())
         cache.prepare()
-        processes = GitProcesses(context.reporter.log_verbose, context.reporter.log_debug)
+        processes = GitProcesses(session.reporter.log_verbose, session.reporter.log_debug)
         config = read_git_config(settings, processes, cache.empty_folder)
         environment = build_base_environment(settings.environ, settings.git_environ, config.file)
         self._repo.git.update_environment(**environment, **NEUTRAL_ENVIRONMENT)

@@ -29,7 +29,7 @@ from skillpm.kinds.git import GitSource
 from skillpm.kinds.local import PathPin
 from skillpm.publishing.index.release_merge import find_errors
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, parse_specifier
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class ReleaseDraft(Value):
 class _Checkouts:
     """The git checkouts that skills are in, each opened once; one that cannot be read is None."""
 
-    def __init__(self, context: Context, folders: Sequence[str]) -> None:
-        self._context = context
+    def __init__(self, session: Session, folders: Sequence[str]) -> None:
+        self._session = session
         self._folders: dict[str, list[str]] = {}
         for folder in map(os.path.realpath, folders):
             self._folders.setdefault(_find_checkout_root(folder), []).append(folder)
@@ -81,18 +81,18 @@ class _Checkouts:
         try:
             from skillpm.publishing.checkout import READ_ERRORS, Checkout  # noqa: PLC0415  (imports GitPython)
         except ImportError as error:  # GitPython found no git program
-            self._context.reporter.log_verbose(
+            self._session.reporter.log_verbose(
                 f"{sanitize(root)} is not read as a git repository: {sanitize(str(error), 300)}"
             )
             return None
         try:
             if root not in self._checkouts:
                 self._checkouts[root] = None
-                self._checkouts[root] = Checkout(self._context, root, self._folders[root])
+                self._checkouts[root] = Checkout(self._session, root, self._folders[root])
             checkout = self._checkouts[root]
             return None if checkout is None else checkout.read_state(folder, name, tree)
         except READ_ERRORS as error:
-            self._context.reporter.log_verbose(
+            self._session.reporter.log_verbose(
                 f"{sanitize(root)} cannot be read as a git repository: {sanitize(str(error), 300)}"
             )
             return None
@@ -111,7 +111,7 @@ DraftCallback = Callable[[ReleaseDraft], None]
 
 
 def read_drafts(
-    context: Context,
+    session: Session,
     source: str,
     on_draft: DraftCallback,
     default_version: str = "",
@@ -132,21 +132,21 @@ def read_drafts(
             is_from_history = bool(draft.history_version)
             draft = draft.replace(version=draft.history_version, is_from_history=is_from_history, no_version=no_version)
         draft = draft if draft.version else draft.replace(version=default_version)
-        on_draft(draft.replace(errors=(*draft.errors, *_find_refusals(context, draft.name, draft.tree))))
+        on_draft(draft.replace(errors=(*draft.errors, *_find_refusals(session, draft.name, draft.tree))))
 
-    path = os.path.join(context.settings.working_directory, source)
+    path = os.path.join(session.settings.working_directory, source)
     if not os.path.lexists(path) and isinstance(repository := parse_specifier(source).source, GitSource):
-        _read_tagged_drafts(context, repository, complete, with_history=versions_from_commits)
+        _read_tagged_drafts(session, repository, complete, with_history=versions_from_commits)
         return
     for draft in (
-        _read_archive_draft(context, path, source)
+        _read_archive_draft(session, path, source)
         if source.endswith(ARCHIVE_SUFFIXES)
-        else _read_folder_drafts(context, path, source)
+        else _read_folder_drafts(session, path, source)
     ):
         complete(draft)
 
 
-def _find_refusals(context: Context, name: str, tree: FileTree | None) -> Iterator[str]:
+def _find_refusals(session: Session, name: str, tree: FileTree | None) -> Iterator[str]:
     """Yield why the rules of this user refuse the content of a skill: what may not be used here is not published here.
 
     Rules about where a skill comes from, and about reviews and signatures, are for those who install it.
@@ -156,7 +156,7 @@ def _find_refusals(context: Context, name: str, tree: FileTree | None) -> Iterat
     from skillpm.vetting.incoming import find_refusals  # noqa: PLC0415  (imports the audit)
 
     locked = LockedSkill(pin=PathPin(path=name), digest=tree.digest)
-    problems = find_refusals(user_scope(context.settings), context, SkillName(name), locked, tree)
+    problems = find_refusals(Project(user_scope(session.settings), session), SkillName(name), locked, tree)
     yield from (each.text for each in problems if each.kind == "audit" or each.rule == "blocked")
 
 
@@ -173,7 +173,7 @@ def _why_no_history(draft: ReleaseDraft) -> str:
     return "it is not committed in a git repository"
 
 
-def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCallback, *, with_history: bool) -> None:
+def _read_tagged_drafts(session: Session, source: GitSource, on_draft: DraftCallback, *, with_history: bool) -> None:
     """Read every tagged version of a repository's skills; those with the same content follow each other."""
     from skillpm.fetchers.git.git_fetcher import GitFetcher  # noqa: PLC0415  (only where a source is a repository)
 
@@ -202,12 +202,12 @@ def _read_tagged_drafts(context: Context, source: GitSource, on_draft: DraftCall
     destinations = Destinations()
     destinations.name(source.url)
     fetcher = GitFetcher(
-        context.settings, context.store, context.reporter, context.git_cache_dir(), destinations, Cooldown()
+        session.settings, session.store, session.reporter, session.git_cache_dir(), destinations, Cooldown()
     )
     fetcher.read_tagged_releases(source, add_release, with_history=with_history)
 
 
-def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
+def _read_folder_drafts(session: Session, path: str, source: str) -> Iterator[ReleaseDraft]:
     folders = [*find_skill_folders(path)]
     if not folders:
         hint = "name a skill's folder, or a folder of skills"
@@ -216,16 +216,16 @@ def _read_folder_drafts(context: Context, path: str, source: str) -> Iterator[Re
         similar = closest_matches(os.path.basename(path), _list_sibling_folders(path))
         paths = [os.path.join(os.path.dirname(source), name) for name in similar]
         raise NotFoundError(f"{sanitize(source)} does not exist", hint=did_you_mean(paths) or hint)
-    checkouts = _Checkouts(context, folders)
+    checkouts = _Checkouts(session, folders)
     for folder in folders:
         name = os.path.basename(os.path.realpath(folder))
-        label = os.path.relpath(folder, context.settings.working_directory)
+        label = os.path.relpath(folder, session.settings.working_directory)
         try:
-            tree = read_skill_folder(folder, name, context.settings.limits, display_path=label)
+            tree = read_skill_folder(folder, name, session.settings.limits, display_path=label)
         except RefusedError as error:
             yield ReleaseDraft(name=name, label=label, origin=label, errors=(error.message,))
             continue
-        draft = _make_local_draft(context, ReleaseDraft(name=name, label=label, origin=label), tree)
+        draft = _make_local_draft(session, ReleaseDraft(name=name, label=label, origin=label), tree)
         yield _add_committed_state(draft, checkouts.read_state(folder, name, tree))
 
 
@@ -250,8 +250,8 @@ def _list_sibling_folders(path: str) -> list[str]:
         return []
 
 
-def _read_archive_draft(context: Context, path: str, source: str) -> Iterator[ReleaseDraft]:
-    limits = context.settings.limits
+def _read_archive_draft(session: Session, path: str, source: str) -> Iterator[ReleaseDraft]:
+    limits = session.settings.limits
     if not os.path.isfile(path):
         raise NotFoundError(f"{sanitize(source)} does not exist", where=path)
     with translate_os_errors("read an archive", path):
@@ -264,19 +264,19 @@ def _read_archive_draft(context: Context, path: str, source: str) -> Iterator[Re
         yield draft.replace(errors=(error.message,))
         return
     # An archive has no folder, whose name the skill's name could be checked against.
-    yield _make_local_draft(context, draft, tree, takes_declared_name=True)
+    yield _make_local_draft(session, draft, tree, takes_declared_name=True)
 
 
 def _make_local_draft(
-    context: Context, draft: ReleaseDraft, tree: FileTree, *, takes_declared_name: bool = False
+    session: Session, draft: ReleaseDraft, tree: FileTree, *, takes_declared_name: bool = False
 ) -> ReleaseDraft:
     try:
         skill = read_metadata(tree, PathPin(path=draft.label), draft.name)
     except RefusedError as error:
         return draft.replace(errors=(error.message,))
-    report_warnings({SkillName(draft.name): skill}, {}, context.reporter)
+    report_warnings({SkillName(draft.name): skill}, {}, session.reporter)
     name = skill.declared_name if takes_declared_name else draft.name
-    draft = draft.replace(name=name, published=_publication_time(context))
+    draft = draft.replace(name=name, published=_publication_time(session))
     return _complete_draft(draft, tree, skill, find_errors(tree, name))
 
 
@@ -293,9 +293,9 @@ def _complete_draft(draft: ReleaseDraft, tree: FileTree, skill: FetchedSkill, er
     return draft.replace(tree=tree, version=version, errors=tuple(errors), dependencies=skill.dependencies)
 
 
-def _publication_time(context: Context) -> str:
+def _publication_time(session: Session) -> str:
     """Return the time of the build as set by `SOURCE_DATE_EPOCH` (reproducible-builds.org); empty if unset."""
-    text = context.settings.environ.get("SOURCE_DATE_EPOCH", "")
+    text = session.settings.environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
         return ""
     if not text.isascii() or not text.isdigit() or len(text) > 11:  # noqa: PLR2004  (year 5138)
@@ -308,7 +308,7 @@ def format_timestamp(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def would_include(context: Context, draft: ReleaseDraft, target: str) -> bool:
+def would_include(session: Session, draft: ReleaseDraft, target: str) -> bool:
     """Return whether a file is inside a skill that it contains: the next build of the same version would differ."""
-    folder = os.path.normpath(os.path.join(context.settings.working_directory, draft.label))
+    folder = os.path.normpath(os.path.join(session.settings.working_directory, draft.label))
     return not draft.tag and os.path.isdir(folder) and would_be_included(folder, target)

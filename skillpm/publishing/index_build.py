@@ -29,7 +29,7 @@ from skillpm.publishing.reports import (
     warn_version_mismatches,
 )
 from skillpm.publishing.signing import sign_tree
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.scope_fetchers import open_index
 from skillpm.skillmd.skill import read_skill
 
@@ -54,7 +54,7 @@ class BuildOptions(Value):
 
 
 def build_index(
-    context: Context, sources: Sequence[str], writer: IndexWriter, options: BuildOptions
+    session: Session, sources: Sequence[str], writer: IndexWriter, options: BuildOptions
 ) -> IndexBuildResult:
     """Add the skills of these sources to an index; all are validated before anything is written.
 
@@ -68,10 +68,10 @@ def build_index(
         )
     published = _parse_publication_date(options.published) if options.published else ""
     with open_batch(writer) as incoming:
-        collector = _DraftCollector(context, writer, incoming, published, options.key)
+        collector = _DraftCollector(session, writer, incoming, published, options.key)
         for source in sources:
             read_drafts(
-                context,
+                session,
                 source,
                 collector.add,
                 options.default_version,
@@ -79,17 +79,17 @@ def build_index(
             )
         collector.reject_uninstallable()
         rejected = list(collector.rejected.values())
-        warn_uncommitted(context, collector.accepted, "published")
-        warn_version_mismatches(context, collector.mismatches)
-        report_unpublishable(context, rejected, skip_invalid=options.skip_invalid)
+        warn_uncommitted(session, collector.accepted, "published")
+        warn_version_mismatches(session, collector.mismatches)
+        report_unpublishable(session, rejected, skip_invalid=options.skip_invalid)
         if rejected and not collector.accepted:
             raise RefusedError("no skill can be published", hint="see the warnings; nothing was written")
         conflicts = incoming.releases.drop_conflicts() if options.skip_invalid else []
         for _, message in conflicts:
-            context.reporter.warn(f"skipped {message}")
+            session.reporter.warn(f"skipped {message}")
         built = incoming.publish(options.name, dry_run=options.dry_run)
         for release in built.uninstallable:
-            context.reporter.warn(f"{release.name} {release.version} cannot be installed: {release.reason}")
+            session.reporter.warn(f"{release.name} {release.version} cannot be installed: {release.reason}")
     left_out = [
         *((draft.name, draft.label, "; ".join(draft.errors)) for draft in rejected),
         *((release.name, release.origin, message) for release, message in conflicts),
@@ -104,7 +104,7 @@ class _DraftCollector:
 
     def __init__(
         self,
-        context: Context,
+        session: Session,
         writer: IndexWriter,
         incoming: ReleaseBatch,
         published: str,
@@ -113,16 +113,16 @@ class _DraftCollector:
         self.accepted: list[ReleaseDraft] = []
         self.rejected: dict[str, ReleaseDraft] = {}
         self.mismatches: dict[str, str] = {}
-        self._context = context
+        self._session = session
         self._index_file = os.path.join(writer.folder, "index.json")
         self._incoming = incoming
         self._published = published
         self._key = key
-        self._now = format_timestamp(int(context.settings.now))
+        self._now = format_timestamp(int(session.settings.now))
 
     def add(self, draft: ReleaseDraft) -> None:
         """Add one draft. Raises `RefusedError` if the index would be part of the skill."""
-        if would_include(self._context, draft, self._index_file):
+        if would_include(self._session, draft, self._index_file):
             raise RefusedError(
                 f"the index would be inside {sanitize(draft.label)}, a skill that it publishes, and become part of it",
                 hint="pass --out with a folder outside of the skill, or add the folder to .gitignore; "
@@ -136,11 +136,11 @@ class _DraftCollector:
             return
         self.accepted.append(draft.replace(tree=None))
         published = self._published or draft.published or self._now
-        tree = sign_tree(self._context, draft, draft.tree, self._key)
+        tree = sign_tree(self._session, draft, draft.tree, self._key)
         self._incoming.releases.add(_new_release(draft.replace(published=published), tree))
         if draft.is_current:
             text = draft.tree.read(draft.tree.skill_file) or b""
-            warn_placeholder(self._context, draft)
+            warn_placeholder(self._session, draft)
             if mismatch := version_mismatch_message("the tag", draft.version, read_skill(text)):
                 self.mismatches[draft.name] = f"{sanitize(draft.label)}: {mismatch}"
 
@@ -181,7 +181,7 @@ def _new_release(draft: ReleaseDraft, tree: FileTree) -> NewRelease:
     )
 
 
-def check_index(context: Context, location: str) -> list[IndexProblem]:
+def check_index(session: Session, location: str) -> list[IndexProblem]:
     """Verify the index at a URL or in a folder, and return all problems."""
     require_libraries()
-    return list(verify_index(open_index(context, location), context.settings.limits, context.reporter.warn))
+    return list(verify_index(open_index(session, location), session.settings.limits, session.reporter.warn))

@@ -27,7 +27,7 @@ from skillpm.publishing.index.page_files import ShownSkill, remove_stale_page_fi
 from skillpm.publishing.index.release_merge import build_summary
 from skillpm.publishing.libraries import require_libraries
 from skillpm.requirements.specifier import parse_specifier
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.skillmd.skill import read_skill
@@ -41,15 +41,15 @@ class _ListedSkill(Value):
     spec: str
 
 
-def write_oci_page(context: Context, specs: Sequence[str], output: str, *, name: str = "") -> IndexBuildResult:
+def write_oci_page(session: Session, specs: Sequence[str], output: str, *, name: str = "") -> IndexBuildResult:
     """Write the page of all skills of these collections and repositories; `name` is its title.
 
     Raises `RefusedError` for a folder with an index or a page that skillpm did not write.
     """
     require_libraries()
-    fetchers = make_fetchers(user_scope(context.settings), context)
+    fetchers = make_fetchers(Project(user_scope(session.settings), session))
     sources = [(spec, _parse_spec(spec)) for spec in specs]
-    folder = os.path.join(context.settings.working_directory, output)
+    folder = os.path.join(session.settings.working_directory, output)
     check_output_dir(folder)
     if os.path.lexists(os.path.join(folder, CATALOG_FILE)):
         hint = "its page is written by `skillpm index build`; pass --out with another folder"
@@ -67,9 +67,9 @@ def write_oci_page(context: Context, specs: Sequence[str], output: str, *, name:
     fetched = fetchers.pin({skill: listed[skill].source for skill in sorted(listed)})
     manifests = fetchers.read_manifests({skill: _pin_of(each) for skill, each in fetched.items()})
     check_skill_pages(folder, fetched)
-    shown = (_show(context, skill, listed[skill], each, manifests[skill]) for skill, each in fetched.items())
+    shown = (_show(session, skill, listed[skill], each, manifests[skill]) for skill, each in fetched.items())
     title = name or sources[0][1].repository
-    written = write_files(folder, render_page_files(folder, title, shown), fsync=context.settings.fsync)
+    written = write_files(folder, render_page_files(folder, title, shown), fsync=session.settings.fsync)
     removed = remove_stale_page_files(folder, [*fetched])
     count = len(fetched)
     return IndexBuildResult(skill_count=count, version_count=count, written=tuple(sorted(written)), removed=removed)
@@ -87,12 +87,12 @@ def _pin_of(skill: FetchedSkill) -> OciPin:
 
 
 def _show(
-    context: Context, name: SkillName, listed: _ListedSkill, skill: FetchedSkill, manifest: SkillManifest
+    session: Session, name: SkillName, listed: _ListedSkill, skill: FetchedSkill, manifest: SkillManifest
 ) -> ShownSkill:
     pin = _pin_of(skill)
     if skill.digest is None:
         raise AssertionError("skills in registries have a digest")
-    tree = context.store.read(skill.digest, pin.store_variant())
+    tree = session.store.read(skill.digest, pin.store_variant())
     if tree is None:
         raise AssertionError("it was stored when it was fetched")
     version = _version_of(listed.source, pin, manifest, tree)

@@ -15,7 +15,7 @@ from skillpm.publishing.drafts import (
 from skillpm.publishing.index.tarball import pack_archive
 from skillpm.publishing.signing import sign_tree
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 
 if TYPE_CHECKING:
     from skillpm.trust.skill_signature import SigningKey
@@ -26,14 +26,14 @@ from skillpm.publishing.reports import MAX_MESSAGES, warn_uncommitted
 PACK_SUFFIXES = (".skill", *ARCHIVE_SUFFIXES)
 
 
-def pack_skill(context: Context, path: str, output: str = "", key: "SigningKey | None" = None) -> str:
+def pack_skill(session: Session, path: str, output: str = "", key: "SigningKey | None" = None) -> str:
     """Write the archive of one valid skill and return its path; the same skill always yields the same bytes.
 
     Raises `RefusedError` for an invalid skill, and for an archive that would be inside the skill.
     """
     require_libraries()
     drafts: list[ReleaseDraft] = []
-    read_drafts(context, path, drafts.append)
+    read_drafts(session, path, drafts.append)
     if len(drafts) != 1:
         raise UsageError(
             f"{sanitize(path)} contains {len(drafts)} skills; `pack` takes one", hint="name the folder of one skill"
@@ -46,16 +46,16 @@ def pack_skill(context: Context, path: str, output: str = "", key: "SigningKey |
             f"{sanitize(draft.label)} is not valid: {'; '.join(errors[:MAX_MESSAGES])}",
             hint="run `skillpm validate` for all findings; nothing was written",
         )
-    warn_uncommitted(context, drafts, "packed")
-    tree = sign_tree(context, draft, draft.tree, key)
+    warn_uncommitted(session, drafts, "packed")
+    tree = sign_tree(session, draft, draft.tree, key)
     file_name = f"{draft.name}-{draft.version}.tar.gz" if draft.version else f"{draft.name}.tar.gz"
-    base = context.settings.working_directory
+    base = session.settings.working_directory
     path_out = os.path.join(base, output)
     target = path_out if output.endswith(PACK_SUFFIXES) else os.path.join(path_out, file_name)
     with translate_os_errors("write an archive", target):
-        if would_include(context, draft, target):
+        if would_include(session, draft, target):
             raise _archive_in_skill_error(path, draft, target, base)
-        write_document(target, pack_archive(tree), fsync=context.settings.fsync)
+        write_document(target, pack_archive(tree), fsync=session.settings.fsync)
     return os.path.relpath(target, base)
 
 

@@ -21,7 +21,7 @@ from skillpm.publishing.index.oci_artifact import (
 from skillpm.publishing.libraries import require_libraries
 from skillpm.publishing.push_lookup import look_up
 from skillpm.publishing.push_releases import PushRelease, PushRequest, parse_destination, read_releases
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 
 if TYPE_CHECKING:
     from skillpm.trust.skill_signature import SigningKey
@@ -53,7 +53,7 @@ class PushPlan(Value):
     key: "SigningKey | None" = None
 
 
-def plan_push(context: Context, request: PushRequest) -> PushPlan:
+def plan_push(session: Session, request: PushRequest) -> PushPlan:
     """Validate all skills and look up all tags; nothing is sent.
 
     Raises `RefusedError` for an invalid skill, and `ConflictError` for a version that is published already with other
@@ -63,14 +63,14 @@ def plan_push(context: Context, request: PushRequest) -> PushPlan:
     if wrong := next((tag for tag in request.tags if not is_tag(tag)), None):
         hint = "letters, digits, `.`, `_` and `-`, e.g. latest"
         raise UsageError(f"`{sanitize(wrong, 60)}` is not a tag", hint=hint)
-    releases, left_out = read_releases(context, request)
+    releases, left_out = read_releases(session, request)
     target = parse_destination(request.collection, "--collection") if request.collection else None
     destinations = Destinations()
     destinations.name(*(repository_url(each.repository) for each in releases))
     if target is not None:
         destinations.name(repository_url(target.repository))
         _check_one_registry(releases, target)
-    uploader = Uploader(OciRegistries(context.settings, context.reporter, destinations))
+    uploader = Uploader(OciRegistries(session.settings, session.reporter, destinations))
     looked_up = []
     for each in releases:
         try:
@@ -84,17 +84,17 @@ def plan_push(context: Context, request: PushRequest) -> PushPlan:
         current = [each for each in looked_up if each.draft.is_current]
         collection = (target, *_build_collection(uploader, current, target))
     for label, reason in sorted(left_out.items()):
-        context.reporter.warn(f"skipped {sanitize(label)}: {reason}")
+        session.reporter.warn(f"skipped {sanitize(label)}: {reason}")
     return PushPlan(
         uploader=uploader, releases=tuple(looked_up), collection=collection, left_out=left_out, key=request.key
     )
 
 
-def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
+def push_skills(session: Session, plan: PushPlan, *, dry_run: bool = False) -> list[Pushed]:
     """Push the skills of a plan, and then their collection."""
     pushed = []
     for each in plan.releases:
-        sent = _push_release(context, plan.uploader, each) if each.new_tags and not dry_run else 0
+        sent = _push_release(session, plan.uploader, each) if each.new_tags and not dry_run else 0
         signed = 0 if dry_run else _push_signatures(plan.uploader, each.repository, each, plan.key)
         for tag in each.tags:
             first, is_new = tag == each.tag, tag in each.new_tags
@@ -105,10 +105,10 @@ def push_skills(context: Context, plan: PushPlan, *, dry_run: bool = False) -> l
     return pushed
 
 
-def _push_release(context: Context, uploader: Uploader, release: PushRelease) -> int:
+def _push_release(session: Session, uploader: Uploader, release: PushRelease) -> int:
     """Push what is missing of a release, and then its new tags; return the bytes sent."""
     task, artifact = f"pushing {release.draft.name}", release.artifact
-    context.reporter.start_task(task, [release.draft.name])
+    session.reporter.start_task(task, [release.draft.name])
     try:
         new_blobs = [blob for blob in artifact.blobs if uploader.push_blob(release.repository, blob.digest, blob.data)]
         for manifest in artifact.manifests:
@@ -117,7 +117,7 @@ def _push_release(context: Context, uploader: Uploader, release: PushRelease) ->
         for tag in release.new_tags:
             uploader.push_manifest(release.repository, tag, artifact.top.media_type, artifact.top.data)
     finally:
-        context.reporter.finish_task(task)
+        session.reporter.finish_task(task)
     tops = [artifact.top] * len(release.new_tags)
     return sum(len(blob.data) for blob in (*new_blobs, *artifact.manifests, *tops))
 

@@ -20,7 +20,7 @@ from skillpm.publishing.index.oci_artifact import (
 from skillpm.publishing.reports import warn_placeholder, warn_uncommitted
 from skillpm.publishing.signing import sign_tree
 from skillpm.requirements.specifier import parse_specifier
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.skillmd.skill import read_skill
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class PushRelease(Value):
         return self.tags[0]
 
 
-def read_releases(context: Context, request: PushRequest) -> tuple[list[PushRelease], dict[str, str]]:
+def read_releases(session: Session, request: PushRequest) -> tuple[list[PushRelease], dict[str, str]]:
     """Return all skills of the paths with their artifacts, and what is left out.
 
     Raises `RefusedError` if one cannot be published.
@@ -87,18 +87,18 @@ def read_releases(context: Context, request: PushRequest) -> tuple[list[PushRele
         if not destination.ref and draft.tree is not None and (error := find_version_error(draft)):
             errors = [error]
         if draft.tree is not None and not errors:
-            tree = sign_tree(context, draft, draft.tree, request.key)
+            tree = sign_tree(session, draft, draft.tree, request.key)
             releases.append(_build(draft, tree, destination, request))
             changed.append(draft.replace(tree=None))
-            warn_placeholder(context, draft)
+            warn_placeholder(session, draft)
         elif draft.is_current:
             problems[draft.label] = "; ".join(errors)
         else:  # an old tag, which its author cannot fix any more
-            context.reporter.log_verbose(f"skipped {draft.label}: {'; '.join(errors)}")
+            session.reporter.log_verbose(f"skipped {draft.label}: {'; '.join(errors)}")
 
     for path in request.paths:
         commits = request.versions_from_commits
-        read_drafts(context, path, add, request.default_version, versions_from_commits=commits)
+        read_drafts(session, path, add, request.default_version, versions_from_commits=commits)
     names = {each.draft.name for each in releases} | {*problems}
     is_folder = request.destination.endswith("/") or len(names) > 1
     count = len(releases) + len(problems)
@@ -112,17 +112,17 @@ def read_releases(context: Context, request: PushRequest) -> tuple[list[PushRele
         releases = [each.replace(repository=f"{each.repository}/{each.draft.name}") for each in releases]
     releases.sort(key=lambda each: -each.draft.age_rank)  # old versions first, as they were released
     _check_distinct(releases)
-    _warn_version_tags(context, releases)
-    warn_uncommitted(context, changed, "pushed")
+    _warn_version_tags(session, releases)
+    warn_uncommitted(session, changed, "pushed")
     return releases, problems
 
 
-def _warn_version_tags(context: Context, releases: Sequence[PushRelease]) -> None:
+def _warn_version_tags(session: Session, releases: Sequence[PushRelease]) -> None:
     """Warn about tags that are another version than that of the skill: clients choose the highest one."""
     for each, tag in [(release, tag) for release in releases for tag in release.tags]:
         own, version = each.draft.version, tag_version(tag)
         if own and version and parse_version(version) != parse_version(own):
-            context.reporter.warn(
+            session.reporter.warn(
                 f"{sanitize(each.draft.label)}: the tag {tag} is a version, but the skill is {sanitize(own, 60)}; "
                 f"users can install it as {version}"
             )

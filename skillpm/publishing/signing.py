@@ -9,7 +9,7 @@ from skillpm.core.text import sanitize
 from skillpm.errors import SignatureError
 from skillpm.files import OS_ERROR_REASONS
 from skillpm.publishing.drafts import ReleaseDraft
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.trust_settings import MAX_KEY_FILE, missing_library_error
 from skillpm.trust.statement import find_mismatch
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PASSPHRASE_VARIABLE = "SKILLPM_SIGN_PASSPHRASE"  # noqa: S105  (its name)
 
 
-def load_signing_key(context: Context, path: str) -> "SigningKey | None":
+def load_signing_key(session: Session, path: str) -> "SigningKey | None":
     """Return the private key in a PEM file, with its certificates; None without a path. Raises `SignatureError`.
 
     It may be a pipe, as `--sign <(command)` gives one.
@@ -30,14 +30,14 @@ def load_signing_key(context: Context, path: str) -> "SigningKey | None":
         from skillpm.trust.skill_signature import read_signing_key  # noqa: PLC0415  (the extra `sign`)
     except ImportError as error:
         raise missing_library_error() from error
-    file = os.path.join(context.settings.working_directory, path)
+    file = os.path.join(session.settings.working_directory, path)
     try:
         with open(file, "rb") as opened:
             pem = opened.read(MAX_KEY_FILE)
     except OSError as error:
         reason = OS_ERROR_REASONS.get(error.errno or 0, error.strerror or "")
         raise SignatureError(f"cannot read the private key: {reason}", where=sanitize(path)) from error
-    passphrase = context.settings.environ.get(PASSPHRASE_VARIABLE, "")
+    passphrase = session.settings.environ.get(PASSPHRASE_VARIABLE, "")
     try:
         return read_signing_key(pem, passphrase.encode() if passphrase else None, sanitize(path))
     except SignatureError as error:
@@ -46,7 +46,7 @@ def load_signing_key(context: Context, path: str) -> "SigningKey | None":
         raise
 
 
-def sign_tree(context: Context, draft: ReleaseDraft, tree: FileTree, key: "SigningKey | None") -> FileTree:
+def sign_tree(session: Session, draft: ReleaseDraft, tree: FileTree, key: "SigningKey | None") -> FileTree:
     """Return the files of a draft with a signature; without a key, warn of one that is not that of the files."""
     if key is not None:
         from skillpm.trust.skill_signature import sign_skill  # noqa: PLC0415  (the extra `sign`)
@@ -54,5 +54,5 @@ def sign_tree(context: Context, draft: ReleaseDraft, tree: FileTree, key: "Signi
         return sign_skill(tree, draft.name, key)
     if problem := find_mismatch(tree):
         hint = f"sign it again with --sign, or remove {SIGNATURE_FILE}"
-        context.reporter.warn(f"{sanitize(draft.label)}: {problem}; {hint}")
+        session.reporter.warn(f"{sanitize(draft.label)}: {problem}; {hint}")
     return tree

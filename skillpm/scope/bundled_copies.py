@@ -32,8 +32,7 @@ from skillpm.installer.disk.disk_state import digest_folder
 from skillpm.installer.disk.late_edits import hash_file, hash_text
 from skillpm.installer.disk.leftovers import STAGED_COPIES, has_staged_copies
 from skillpm.installer.disk.staging import EXACT_BYTES
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.scope_fetchers import make_fetchers
 
 ATTRIBUTES = ".gitattributes"
@@ -42,14 +41,14 @@ CHANGE = "change.json"
 
 
 @contextmanager
-def keep_bundled_copies(scope: Scope, context: Context, before: Lockfile, text: str) -> Iterator[None]:
+def keep_bundled_copies(project: Project, before: Lockfile, text: str) -> Iterator[None]:
     """Stage copies of what the new text of a lockfile locks; the body then writes it. The caller holds the lock.
 
     Raises `ConflictError` before anything is written if a folder in the place of a copy has other content.
     """
-    old, new = _find_bundled(before), _find_bundled(read_lockfile(text, scope.lockfile))
+    old, new = _find_bundled(before), _find_bundled(read_lockfile(text, project.scope.lockfile))
     digests = {name: (_digest(old, name), _digest(new, name)) for name in sorted({*old, *new})}
-    folder = os.path.join(scope.base, COPIES)
+    folder = os.path.join(project.scope.base, COPIES)
     found = {name: _find_digest(os.path.join(folder, name)) for name in digests}
     missing = {name: skill for name, skill in new.items() if found[name] != skill.digest}
     for name in sorted(missing):
@@ -62,22 +61,22 @@ def keep_bundled_copies(scope: Scope, context: Context, before: Lockfile, text: 
         yield
         return
     try:
-        _stage(scope, context, folder, missing, {"lockfile": hash_text(text), "digests": digests})
+        _stage(project, folder, missing, {"lockfile": hash_text(text), "digests": digests})
         yield
     finally:
-        if has_staged_copies(scope.base) and not os.path.lexists(scope.layout.journal):
-            finish_copies(scope, context)
+        if has_staged_copies(project.scope.base) and not os.path.lexists(project.layout.journal):
+            finish_copies(project)
 
 
-def finish_copies(scope: Scope, context: Context) -> None:
+def finish_copies(project: Project) -> None:
     """Move staged copies into place if their lockfile was written, and remove what it does not lock any more.
 
     Every step can be repeated. The caller holds the lock, and has finished any pending change.
     """
-    folder = os.path.join(scope.base, COPIES)
+    folder = os.path.join(project.scope.base, COPIES)
     staged = os.path.join(folder, STAGED_COPIES)
     try:
-        for name, (before, after) in _read_change(os.path.join(staged, CHANGE), scope.lockfile).items():
+        for name, (before, after) in _read_change(os.path.join(staged, CHANGE), project.scope.lockfile).items():
             copy, new, old = (
                 os.path.join(*parts) for parts in ((folder, name), (staged, name), (staged, f"{name}.old"))
             )
@@ -90,21 +89,21 @@ def finish_copies(scope: Scope, context: Context) -> None:
                 rename(new, copy)
         if {*os.listdir(folder)} <= {ATTRIBUTES, STAGED_COPIES}:
             discard_file(os.path.join(folder, ATTRIBUTES))
-        if context.settings.fsync:
+        if project.settings.fsync:
             sync_folder(folder)
         remove_tree(staged)
         if not os.listdir(folder):
             remove_folder(folder)
     except OSError as error:  # the next command tries again
         reason = OS_ERROR_REASONS.get(error.errno or 0, str(error))
-        context.reporter.warn(f"cannot change the copies of bundled skills in {folder}: {reason}")
+        project.reporter.warn(f"cannot change the copies of bundled skills in {folder}: {reason}")
 
 
 def _stage(
-    scope: Scope, context: Context, folder: str, skills: Mapping[SkillName, LockedSkill], change: Mapping[str, object]
+    project: Project, folder: str, skills: Mapping[SkillName, LockedSkill], change: Mapping[str, object]
 ) -> None:
     """Write copies, and last what is to be done with them."""
-    fsync, fetchers = context.settings.fsync, make_fetchers(scope, context)
+    fsync, fetchers = project.settings.fsync, make_fetchers(project)
     staged, attributes = os.path.join(folder, STAGED_COPIES), os.path.join(folder, ATTRIBUTES)
     trees = {name: fetch_content(fetchers, name, skill, skill.digest or Digest("")) for name, skill in skills.items()}
     with translate_os_errors("copy bundled skills into the project", folder):

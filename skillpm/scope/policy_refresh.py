@@ -11,8 +11,8 @@ from skillpm.errors import DocumentError, NotTrusted, OfflineError, SkillpmError
 from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.trust.fetched_policy import PolicyCopy, read_published_policy, write_policy_copy
 from skillpm.formats.trust.policy import MAX_POLICY_SIZE, FetchedPolicy, Policy
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope, user_scope
+from skillpm.scope.project import Project, Session
+from skillpm.scope.scope import user_scope
 from skillpm.scope.scope_policy import copy_path, read_copy, read_policies
 from skillpm.settings import Settings
 from skillpm.trust.ed25519 import is_signed
@@ -38,17 +38,15 @@ class RefreshedPolicy(Value):
     error: SkillpmError | None = None
 
 
-def refresh_policies(
-    scope: Scope, context: Context, *, only_due: bool = False, max_wait: float = MAX_WAIT
-) -> list[RefreshedPolicy]:
+def refresh_policies(project: Project, *, only_due: bool = False, max_wait: float = MAX_WAIT) -> list[RefreshedPolicy]:
     """Fetch the published policies that apply in a scope, or only those whose interval is over.
 
     `max_wait` is in seconds for each request, where there is an older copy.
 
     An error leaves the last good copy, and is returned.
     """
-    settings, results = context.settings, []
-    for _, policy in read_policies((scope, user_scope(settings)), settings):
+    settings, results = project.settings, []
+    for _, policy in read_policies((project.scope, user_scope(settings)), settings):
         if policy.fetch is None:
             continue
         old = _read_old_copy(policy.fetch, settings)
@@ -56,7 +54,7 @@ def refresh_policies(
             continue
         issued = "" if old is None else old.policy.issued
         try:
-            new = _fetch(context, policy.fetch, old, MAX_WAIT if old is None else max_wait)
+            new = _fetch(project.session, policy.fetch, old, MAX_WAIT if old is None else max_wait)
             write_copy(new, policy.fetch, settings)
         except SkillpmError as error:
             results.append(RefreshedPolicy(url=policy.fetch.url, issued=issued, error=error))
@@ -66,16 +64,16 @@ def refresh_policies(
     return results
 
 
-def refresh_due_policies(scope: Scope, context: Context) -> None:
+def refresh_due_policies(project: Project) -> None:
     """Refresh what is due before a command that changes something; warn of what could not be refreshed."""
-    if context.settings.offline or context.is_policy_refreshed:
+    if project.settings.offline or project.session.is_policy_refreshed:
         return
-    context.is_policy_refreshed = True
-    for result in refresh_policies(scope, context, only_due=True, max_wait=MAX_WAIT_WITH_COPY):
+    project.session.is_policy_refreshed = True
+    for result in refresh_policies(project, only_due=True, max_wait=MAX_WAIT_WITH_COPY):
         if result.error is not None:
             applies = f"the one issued {result.issued} applies" if result.issued else "there is no older copy"
             message = f"the policy {sanitize(result.url)} could not be refreshed, {applies}: {result.error.message}"
-            context.reporter.warn(message)
+            project.reporter.warn(message)
 
 
 def _read_old_copy(fetch: FetchedPolicy, settings: Settings) -> PolicyCopy | None:
@@ -93,20 +91,20 @@ def write_copy(copy: PolicyCopy, fetch: FetchedPolicy, settings: Settings) -> No
         write_document(path, write_policy_copy(copy, fetch).encode(), fsync=settings.fsync, mode=0o600)
 
 
-def _fetch(context: Context, fetch: FetchedPolicy, old: PolicyCopy | None, max_wait: float) -> PolicyCopy:
+def _fetch(session: Session, fetch: FetchedPolicy, old: PolicyCopy | None, max_wait: float) -> PolicyCopy:
     """Return the policy that is published now. Raises `NotTrusted` for one that is not signed, or older."""
     from skillpm.fetchers.common.destinations import Destinations  # noqa: PLC0415  (imports httpx, as below)
     from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415
 
-    if context.settings.offline:
+    if session.settings.offline:
         raise OfflineError([fetch.url])
-    settings = context.settings
+    settings = session.settings
     settings = settings.replace(
         network_timeout=min(settings.network_timeout, max_wait), idle_timeout=min(settings.idle_timeout, max_wait)
     )
     destinations = Destinations()
     destinations.name(fetch.url)
-    client = HttpClient(settings, context.reporter, destinations)
+    client = HttpClient(settings, session.reporter, destinations)
     try:
         data, signature = _download(client, fetch.url)
     finally:

@@ -19,7 +19,7 @@ from skillpm.kinds.git import GitSource
 from skillpm.requirements.include import Include, find_locked_includes, read_includes
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
 from skillpm.scope.left_out import LeftOut
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import (
     LOCKFILE,
     MANIFEST,
@@ -181,48 +181,48 @@ class ProjectFiles(Value):
         )
 
 
-def read_project_files(scope: Scope, context: Context, lockfile: Lockfile | None = None) -> ProjectFiles:
+def read_project_files(project: Project, lockfile: Lockfile | None = None) -> ProjectFiles:
     """Read the documents of a scope; the lockfile, too, unless its content is given."""
-    text, lock_text = read_text(scope.manifest), read_text(scope.lockfile)
-    manifest = Manifest(file=scope.manifest) if text is None else read_manifest(text, scope.manifest)
-    user_agents = None if manifest.agents is not None else read_user_setting(context.settings, "agents")
+    text, lock_text = read_text(project.scope.manifest), read_text(project.scope.lockfile)
+    manifest = Manifest(file=project.scope.manifest) if text is None else read_manifest(text, project.scope.manifest)
+    user_agents = None if manifest.agents is not None else read_user_setting(project.settings, "agents")
     for key in manifest.unknown_keys:
         hint = suggestion_hint(key, KNOWN_KEYS, "it is kept")
-        context.reporter.warn(f"{scope.manifest}: unknown key `{key}`; {hint}")
-    lockfile = lockfile or (Lockfile() if lock_text is None else read_lockfile(lock_text, scope.lockfile))
+        project.reporter.warn(f"{project.scope.manifest}: unknown key `{key}`; {hint}")
+    lockfile = lockfile or (Lockfile() if lock_text is None else read_lockfile(lock_text, project.scope.lockfile))
     files = ProjectFiles(
         manifest=manifest,
         requirements={},
-        member=scope.member,
+        member=project.scope.member,
         overrides=read_overrides(manifest),
         lockfile=lockfile,
         manifest_text=text,
         lockfile_text=lock_text,
         original_manifest_text=text,
         default_agents=() if user_agents is None else user_agents.texts(),
-        config_path=user_config_path(context.settings),
+        config_path=user_config_path(project.settings),
     )
     files = files.with_included(lockfile)
-    if not (scope.member or manifest.members or lockfile.members):
+    if not (project.scope.member or manifest.members or lockfile.members):
         return files
-    return _add_workspace(scope, context, files)
+    return _add_workspace(project, files)
 
 
-def _add_workspace(scope: Scope, context: Context, files: ProjectFiles) -> ProjectFiles:
+def _add_workspace(project: Project, files: ProjectFiles) -> ProjectFiles:
     """Return the files of a root or a member with what the other manifests require, and with its part of the lockfile.
 
     Raises `DocumentError` for a member that decides what only the root may decide.
     """
     from skillpm.scope.workspace_files import read_workspace, with_root_settings  # noqa: PLC0415
 
-    workspace = read_workspace(scope, context, files.manifest, files.lockfile)
+    workspace = read_workspace(project, files.manifest, files.lockfile)
     root = workspace.root
     files = files.replace(
-        manifest=with_root_settings(files.manifest, root) if scope.member else files.manifest,
+        manifest=with_root_settings(files.manifest, root) if project.scope.member else files.manifest,
         overrides=read_overrides(root),
-        others={folder: each for folder, each in workspace.requirements.items() if folder != scope.member},
+        others={folder: each for folder, each in workspace.requirements.items() if folder != project.scope.member},
         workspace_lockfile=files.lockfile,
-        root_manifest=root if scope.member else None,
+        root_manifest=root if project.scope.member else None,
     )
     return files.replace(lockfile=files.select(files.whole_lockfile))
 
@@ -234,34 +234,34 @@ def check_unchanged(scope: Scope, files: ProjectFiles) -> None:
             raise DocumentChanged(path)
 
 
-def write_checked_lockfile(scope: Scope, context: Context, files: ProjectFiles, text: str) -> None:
+def write_checked_lockfile(project: Project, files: ProjectFiles, text: str) -> None:
     """Write the lockfile, while holding the lock. Raises `DocumentChanged` if a document has been saved meanwhile."""
 
     def check(target: str) -> None:
-        check_unchanged(scope, files)
+        check_unchanged(project.scope, files)
         if read_text(target) != files.lockfile_text:  # it may be a link, which another process has changed
             raise DocumentChanged(target)
 
-    check(scope.lockfile)
-    copies = keep_bundled(scope, context, files.whole_lockfile, text)
-    with copies, translate_os_errors("write the lockfile", scope.lockfile):
+    check(project.scope.lockfile)
+    copies = keep_bundled(project, files.whole_lockfile, text)
+    with copies, translate_os_errors("write the lockfile", project.scope.lockfile):
         write_document(
-            scope.lockfile,
+            project.scope.lockfile,
             text.encode(),
-            fsync=context.settings.fsync,
-            link_boundary=scope.document_boundary,
+            fsync=project.settings.fsync,
+            link_boundary=project.scope.document_boundary,
             before_rename=check,
         )
 
 
-def keep_bundled(scope: Scope, context: Context, before: Lockfile, text: str | None) -> AbstractContextManager[None]:
+def keep_bundled(project: Project, before: Lockfile, text: str | None) -> AbstractContextManager[None]:
     """Keep copies of the bundled skills that a project locks, while the body writes the new text of the lockfile."""
     is_bundled = any(skill.pin.bundled_name for skill in before.skills.values())
-    if text is None or scope.kind != "project" or not (is_bundled or '"bundled"' in text):
+    if text is None or project.scope.kind != "project" or not (is_bundled or '"bundled"' in text):
         return nullcontext()
     from skillpm.scope.bundled_copies import keep_bundled_copies  # noqa: PLC0415  (few are bundled)
 
-    return keep_bundled_copies(scope, context, before, text)
+    return keep_bundled_copies(project, before, text)
 
 
 def retry_if_changed(operation: Callable[[], Result]) -> Result:

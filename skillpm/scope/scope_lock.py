@@ -13,7 +13,7 @@ from skillpm.installer.disk.leftovers import has_staged_copies, remove_leftovers
 from skillpm.installer.disk.staging import EXACT_BYTES
 from skillpm.installer.recovery import recover
 from skillpm.locks import hold_lock
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope, workspace_scope
 from skillpm.scope.used_scopes import record_scope
 from skillpm.settings import Settings
@@ -37,9 +37,7 @@ def hold_scope(scope: Scope, settings: Settings) -> Iterator[None]:
 
 
 @contextmanager
-def lock_scope(
-    scope: Scope, context: Context, *, force: bool = False, may_write_documents: bool = True
-) -> Iterator[None]:
+def lock_scope(project: Project, *, force: bool = False, may_write_documents: bool = True) -> Iterator[None]:
     """Hold a scope's lock. First finish the change that an interrupted command left, then remove its temporary files.
 
     If the body raises, what it staged is removed, and so is a skills directory that did not exist before.
@@ -48,22 +46,22 @@ def lock_scope(
     skillpm, which can finish it. Without `may_write_documents`, a change that still has to write manifest or lockfile
     is not finished: `ConflictError`.
     """
-    with _lock_and_recover(scope, context, force=force, may_write_documents=may_write_documents):
-        if not scope.member:  # of which the root's lock guards the copies
-            _finish_copies(scope, context)
+    with _lock_and_recover(project, force=force, may_write_documents=may_write_documents):
+        if not project.scope.member:  # of which the root's lock guards the copies
+            _finish_copies(project)
         yield
 
 
 @contextmanager
-def _lock_and_recover(scope: Scope, context: Context, *, force: bool, may_write_documents: bool) -> Iterator[None]:
-    layout = scope.layout
+def _lock_and_recover(project: Project, *, force: bool, may_write_documents: bool) -> Iterator[None]:
+    layout = project.layout
     is_new = not os.path.isdir(layout.internal_dir)
     try:
         with (
-            hold_scope(scope, context.settings),
-            hold_lock(layout.lock, context.settings.lock_timeout, layout.directory, context.reporter.warn),
+            hold_scope(project.scope, project.settings),
+            hold_lock(layout.lock, project.settings.lock_timeout, layout.directory, project.reporter.warn),
         ):
-            _finish_interrupted_change(scope, context, force=force, may_write_documents=may_write_documents)
+            _finish_interrupted_change(project, force=force, may_write_documents=may_write_documents)
             try:
                 yield
             except BaseException:
@@ -72,18 +70,18 @@ def _lock_and_recover(scope: Scope, context: Context, *, force: bool, may_write_
                         remove_tree(layout.staging)
                 raise
             if os.path.lexists(layout.receipt):
-                record_scope(scope, context.settings)
+                record_scope(project.scope, project.settings)
     except BusyError:
         raise  # another process made the directory meanwhile, and is at work there
     except BaseException:
         if is_new:
-            remove_empty_directory(scope, context.settings)
+            remove_empty_directory(project.scope, project.settings)
         raise
 
 
 @contextmanager
 def lock_scopes(
-    scopes: Sequence[Scope], context: Context, *, force: bool = False, may_write_documents: bool = True
+    scopes: Sequence[Scope], session: Session, *, force: bool = False, may_write_documents: bool = True
 ) -> Iterator[None]:
     """Hold the locks of the root of a workspace and of members, as `lock_scope` does.
 
@@ -94,23 +92,23 @@ def lock_scopes(
         with ExitStack() as stack:
             for scope in scopes:
                 stack.enter_context(
-                    _lock_and_recover(scope, context, force=force, may_write_documents=may_write_documents)
+                    _lock_and_recover(Project(scope, session), force=force, may_write_documents=may_write_documents)
                 )
-            _finish_copies(scopes[0], context)  # after the changes of all, which write their lockfile
+            _finish_copies(Project(scopes[0], session))  # after the changes of all, which write their lockfile
             yield
     finally:
         if is_new and len(scopes) > 1:
             remove_empty_directory(
-                scopes[0], context.settings
+                scopes[0], session.settings
             )  # a root without skills of its own holds nothing but the lock
 
 
-def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool, may_write_documents: bool) -> None:
-    layout, warn = scope.layout, context.reporter.warn
+def _finish_interrupted_change(project: Project, *, force: bool, may_write_documents: bool) -> None:
+    layout, warn = project.layout, project.reporter.warn
     with translate_os_errors("clean up", layout.directory):
-        _remove_temporary_files(scope, context)
+        _remove_temporary_files(project)
     try:
-        if recover(scope.target(context.settings), warn, may_write_documents=may_write_documents):
+        if recover(project.scope.target(project.settings), warn, may_write_documents=may_write_documents):
             warn("finished an interrupted change first")
     except SkillpmError as error:
         if not force or isinstance(error, NewerDocument):
@@ -123,45 +121,48 @@ def _finish_interrupted_change(scope: Scope, context: Context, *, force: bool, m
         remove_leftovers(layout, warn)
 
 
-def clean_up_after_crash(scope: Scope, context: Context) -> None:
+def clean_up_after_crash(project: Project) -> None:
     """Remove what a killed command left, for a command that may have nothing else to do.
 
     Does nothing while another command holds the lock, whose files these are, or if nothing can be written.
     """
-    layout = scope.layout
-    if scope.member and has_staged_copies(scope.base):
-        with suppress(SkillpmError), lock_scopes([workspace_scope(scope, context.settings), scope], context):
+    layout = project.layout
+    if project.scope.member and has_staged_copies(project.scope.base):
+        with (
+            suppress(SkillpmError),
+            lock_scopes([workspace_scope(project.scope, project.settings), project.scope], project.session),
+        ):
             return
     is_new = not os.path.isdir(layout.internal_dir)
     with (
         suppress(SkillpmError),
-        hold_scope(scope, context.settings),
+        hold_scope(project.scope, project.settings),
         hold_lock(layout.lock, 0, layout.directory),
         translate_os_errors("clean up", layout.directory),
     ):
         if not os.path.lexists(layout.journal):
-            _remove_temporary_files(scope, context)
-            remove_leftovers(layout, context.reporter.warn)
-            if not scope.member:
-                _finish_copies(scope, context)
+            _remove_temporary_files(project)
+            remove_leftovers(layout, project.reporter.warn)
+            if not project.scope.member:
+                _finish_copies(project)
     if is_new:
-        remove_empty_directory(scope, context.settings)  # it held nothing but the lock
+        remove_empty_directory(project.scope, project.settings)  # it held nothing but the lock
 
 
-def _finish_copies(scope: Scope, context: Context) -> None:
-    if has_staged_copies(scope.base):
+def _finish_copies(project: Project) -> None:
+    if has_staged_copies(project.scope.base):
         from skillpm.scope.bundled_copies import finish_copies  # noqa: PLC0415  (only after a crash)
 
-        finish_copies(scope, context)
+        finish_copies(project)
 
 
-def _remove_temporary_files(scope: Scope, context: Context) -> None:
-    layout = scope.layout
+def _remove_temporary_files(project: Project) -> None:
+    layout = project.layout
     temporary = [os.path.join(layout.backups, next_backup_id(layout, REGISTRY_NAME))]
     with suppress(OSError):
         temporary += [os.path.join(layout.backups, name.rsplit(".", 2)[0]) for name in os.listdir(layout.backups)]
     ours = (layout.journal, layout.stat_cache, layout.gitignore, layout.gitattributes, *temporary)
-    remove_temporary_files([*scope.target(context.settings).documents.values(), *ours])
+    remove_temporary_files([*project.scope.target(project.settings).documents.values(), *ours])
 
 
 def remove_empty_directory(scope: Scope, settings: Settings) -> None:

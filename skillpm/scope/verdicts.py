@@ -16,25 +16,25 @@ from skillpm.cachedir import VERDICTS, read_bound_file, record_use, retry_if_emp
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 
 FIELDS = ("rule", "severity", "path", "line", "message")
 # Of an entry: a hundred findings of each rule and severity are far less.
 MAX_ENTRY_SIZE = 5_000_000
 
 
-def read_or_audit(context: Context, tree: FileTree, digest: Digest) -> tuple[AuditFinding, ...]:
+def read_or_audit(session: Session, tree: FileTree, digest: Digest) -> tuple[AuditFinding, ...]:
     """Return the findings of `audit_tree`, from the cache if these bytes were audited by these rules before.
 
     `digest` is that of the tree. A cache that cannot be read or written is ignored.
     """
-    if digest not in context.findings:  # a command asks several times
-        context.findings[digest] = _read_or_audit(context, tree, digest)
-    return context.findings[digest]
+    if digest not in session.findings:  # a command asks several times
+        session.findings[digest] = _read_or_audit(session, tree, digest)
+    return session.findings[digest]
 
 
-def _read_or_audit(context: Context, tree: FileTree, digest: Digest) -> tuple[AuditFinding, ...]:
-    folder = os.path.join(context.settings.cache_dir, VERDICTS)
+def _read_or_audit(session: Session, tree: FileTree, digest: Digest) -> tuple[AuditFinding, ...]:
+    folder = os.path.join(session.settings.cache_dir, VERDICTS)
     path = os.path.join(folder, _entry_name(digest))
     findings = _read_entry(path)
     if findings is not None:
@@ -44,7 +44,7 @@ def _read_or_audit(context: Context, tree: FileTree, digest: Digest) -> tuple[Au
 
     findings = audit_tree(tree)
     with suppress(OSError):
-        retry_if_emptied(lambda: _write_entry(path, findings, context.settings.cache_dir), folder)
+        retry_if_emptied(lambda: _write_entry(path, findings, session.settings.cache_dir), folder)
     return findings
 
 

@@ -14,7 +14,7 @@ from skillpm.kinds.base import Source
 from skillpm.requirements.include import find_locked_includes, read_includes
 from skillpm.requirements.manifest_requirements import read_requirements
 from skillpm.resolver.resolution import reachable_skills
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import MANIFEST, Scope
 from skillpm.scope.workspace import find_members
 
@@ -26,28 +26,30 @@ class WorkspaceManifests(Value):
     requirements: Mapping[str, Mapping[SkillName, Source]]
 
 
-def read_workspace(scope: Scope, context: Context, manifest: Manifest, lockfile: Lockfile) -> WorkspaceManifests:
+def read_workspace(project: Project, manifest: Manifest, lockfile: Lockfile) -> WorkspaceManifests:
     """Read the manifests of a workspace, from its root or a member; `manifest` is that of the scope.
 
     The requirements of the root contain those of the lockfile that its includes stand for.
 
     Raises `DocumentError` for a member that decides what only the root may decide.
     """
-    if scope.kind == "user":
+    if project.scope.kind == "user":
         raise DocumentError(
-            "user scope has no members", where=f"{scope.manifest}: members", hint="only the manifest of a project has"
+            "user scope has no members",
+            where=f"{project.scope.manifest}: members",
+            hint="only the manifest of a project has",
         )
-    root = _read_root(scope) if scope.member else manifest
-    members = find_members(scope.base, root.members)
-    for pattern in () if scope.member else members.unmatched:
-        context.reporter.warn(f"{root.file}: members: no folder with a skills.json matches `{pattern}`")
+    root = _read_root(project.scope) if project.scope.member else manifest
+    members = find_members(project.scope.base, root.members)
+    for pattern in () if project.scope.member else members.unmatched:
+        project.reporter.warn(f"{root.file}: members: no folder with a skills.json matches `{pattern}`")
     own = read_requirements(root)
     included = find_locked_includes(read_includes(root.include, root.file), own, lockfile)
     requirements: dict[str, Mapping[SkillName, Source]] = {
         "": {**own, **{name: source for name, (_, source) in included.items()}}
     }
     for folder in members.folders:
-        path = os.path.join(scope.base, folder, MANIFEST)
+        path = os.path.join(project.scope.base, folder, MANIFEST)
         member = with_root_settings(read_manifest(read_text(path) or "", path), root)
         requirements[folder] = read_requirements(member, folder)
     return WorkspaceManifests(root=root, requirements=requirements)

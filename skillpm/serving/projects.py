@@ -22,8 +22,8 @@ ROLE_FILE = "ROLE.md"
 LOG_WARNING = partial(log_event, "warning")
 
 
-class Project(Value):
-    """One project."""
+class Role(Value):
+    """The role of an agent in one project."""
 
     name: str
     # The text of its ROLE.md without frontmatter, trimmed.
@@ -32,6 +32,10 @@ class Project(Value):
     path: str
     # The skills that its frontmatter lists.
     skills: tuple[str, ...] = ()
+
+
+# Its former name, which agents may import.
+Project = Role
 
 
 def ensure_projects_dir(directory: str) -> str:
@@ -44,7 +48,7 @@ def ensure_projects_dir(directory: str) -> str:
 
 def load_projects(
     directory: str, boundary: str | None = None, warn: Callable[[str], object] = LOG_WARNING
-) -> tuple[Project, ...]:
+) -> tuple[Role, ...]:
     """Return the projects of a directory, sorted by name; none if it has no folder `projects`.
 
     `boundary` is the folder that no link may leave, empty if links may lead anywhere; by default the git repository of
@@ -70,7 +74,7 @@ def load_projects(
     return tuple(project for project in projects if project is not None)
 
 
-def get_project_instructions(projects: Iterable[Project], name: str) -> str | None:
+def get_project_instructions(projects: Iterable[Role], name: str) -> str | None:
     """Return the instructions of the project with this name, or None."""
     return next((project.instructions for project in projects if project.name == name), None)
 
@@ -90,14 +94,14 @@ def _is_inside(folder: str, boundary: str) -> bool:
     return is_below(os.path.realpath(os.path.join(folder, ROLE_FILE)), os.path.realpath(boundary))
 
 
-def _read_project(folder: str, name: str) -> Project | None:
+def _read_project(folder: str, name: str) -> Role | None:
     path = os.path.join(folder, ROLE_FILE)
     try:
         text = read_text_file(path)
     except (OSError, UnicodeDecodeError):
         return None
     instructions, skills = _split_frontmatter(text)
-    return Project(name=name, instructions=instructions, path=path, skills=skills) if instructions else None
+    return Role(name=name, instructions=instructions, path=path, skills=skills) if instructions else None
 
 
 def _split_frontmatter(text: str) -> tuple[str, tuple[str, ...]]:

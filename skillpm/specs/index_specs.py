@@ -12,19 +12,18 @@ from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.stat_cache import StatCache
 from skillpm.kinds.bundled import BundledSource
 from skillpm.kinds.index import IndexSource
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes, make_fetchers
 from skillpm.specs.request import InstallRequest, NewRequirement
 
 
-def bundled_requirements(scope: Scope, context: Context, *, force: bool) -> Iterator[NewRequirement]:
+def bundled_requirements(project: Project, *, force: bool) -> Iterator[NewRequirement]:
     """Yield the bundled skills. Without `force`, those that would replace anything are skipped with a warning."""
-    requirements, receipt = read_project_files(scope, context).requirements, load_receipt(scope.layout)
+    requirements, receipt = read_project_files(project).requirements, load_receipt(project.layout)
     for name in map(SkillName, bundled_names()):
         source, existing = BundledSource(name=name), requirements.get(name)
-        kind = read_installed_state(scope.layout.skill_path(name), name, receipt.skills.get(name), StatCache()).kind
+        kind = read_installed_state(project.layout.skill_path(name), name, receipt.skills.get(name), StatCache()).kind
         reason = ""
         if existing is not None and existing != source:
             reason = f"it is already required from {existing.describe()}"
@@ -33,14 +32,12 @@ def bundled_requirements(scope: Scope, context: Context, *, force: bool) -> Iter
         elif kind == "foreign":
             reason = "its folder was not created by skillpm"
         if reason and not force:
-            context.reporter.warn(f"skipped {name}: {reason}")
+            project.reporter.warn(f"skipped {name}: {reason}")
         else:
             yield NewRequirement(name=name, source=source)
 
 
-def index_requirement(
-    scope: Scope, context: Context, source: IndexSource, spec: str, request: InstallRequest
-) -> NewRequirement:
+def index_requirement(project: Project, source: IndexSource, spec: str, request: InstallRequest) -> NewRequirement:
     """Return the requirement of a skill in an index.
 
     A name that no index has is stored as bundled if skillpm bundles it, so that no index can take over the name later.
@@ -50,14 +47,14 @@ def index_requirement(
     has_no_range = source.version == ANY and (source.index_url != "" or spec == source.name)
     is_bare = has_no_range and source.index == source.index_url
     may_be_bundled = source.version == ANY and not source.index and source.name in bundled_names()
-    if may_be_bundled and not _is_in_index(scope, context, source):
+    if may_be_bundled and not _is_in_index(project, source):
         return NewRequirement(name=name, source=BundledSource(name=source.name), is_bare=is_bare)
     return NewRequirement(name=name, source=source, is_bare=is_bare, gets_range=has_no_range)
 
 
-def _is_in_index(scope: Scope, context: Context, source: IndexSource) -> bool:
-    has_indexes = bool(configured_indexes(scope, context.settings))
-    return has_indexes and make_fetchers(scope, context).is_in_index(source)
+def _is_in_index(project: Project, source: IndexSource) -> bool:
+    has_indexes = bool(configured_indexes(project.scope, project.settings))
+    return has_indexes and make_fetchers(project).is_in_index(source)
 
 
 def check_alias(request: InstallRequest, name: str, spec: str) -> None:

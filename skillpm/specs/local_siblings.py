@@ -8,16 +8,15 @@ from skillpm.errors import RefusedError
 from skillpm.installer.disk.skill_file import is_skill_folder
 from skillpm.kinds.local import PathSource
 from skillpm.requirements.manifest_requirements import rebase_source
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.local_specs import resolve_local_spec
 from skillpm.specs.request import NewRequirement
 
 
 def add_local_siblings(
-    scope: Scope, context: Context, files: ProjectFiles, additions: Sequence[NewRequirement]
+    project: Project, files: ProjectFiles, additions: Sequence[NewRequirement]
 ) -> tuple[list[NewRequirement], list[str]]:
     """Return the requirements with those of the skills beside them that they require, and a note about each.
 
@@ -30,11 +29,11 @@ def add_local_siblings(
         known.add(parent.name)
         if not isinstance(parent.source, PathSource):
             continue
-        for name in _find_required(scope, context, parent):
-            folder = os.path.join(_folder_of(scope, context, parent.source), os.pardir, name)
+        for name in _find_required(project, parent):
+            folder = os.path.join(_folder_of(project, parent.source), os.pardir, name)
             if name in known or not is_skill_folder(folder):
                 continue
-            sibling = resolve_local_spec(scope, context, parent.source.replace(path=os.path.normpath(folder)), "")
+            sibling = resolve_local_spec(project, parent.source.replace(path=os.path.normpath(folder)), "")
             if sibling.name == name and isinstance(sibling.source, PathSource):
                 known.add(name)
                 found.append(sibling)
@@ -42,11 +41,11 @@ def add_local_siblings(
     return found, notes
 
 
-def _find_required(scope: Scope, context: Context, parent: NewRequirement) -> list[SkillName]:
+def _find_required(project: Project, parent: NewRequirement) -> list[SkillName]:
     """Return the dependencies of a local skill that name no source."""
-    located = rebase_source(parent.source, scope.member)
+    located = rebase_source(parent.source, project.scope.member)
     try:
-        skill = make_fetchers(scope, context).pin({parent.name: located}, quiet=True)[parent.name]
+        skill = make_fetchers(project).pin({parent.name: located}, quiet=True)[parent.name]
     except RefusedError:
         if not parent.place:
             raise
@@ -54,6 +53,6 @@ def _find_required(scope: Scope, context: Context, parent: NewRequirement) -> li
     return [SkillName(name) for name, it in skill.dependencies.items() if isinstance(it, str) and is_skill_name(name)]
 
 
-def _folder_of(scope: Scope, context: Context, source: PathSource) -> str:
-    path = context.settings.home + source.path[1:] if source.path.startswith("~/") else source.path
-    return os.path.realpath(os.path.join(os.path.dirname(scope.manifest), path))
+def _folder_of(project: Project, source: PathSource) -> str:
+    path = project.settings.home + source.path[1:] if source.path.startswith("~/") else source.path
+    return os.path.realpath(os.path.join(os.path.dirname(project.scope.manifest), path))

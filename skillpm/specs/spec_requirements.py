@@ -26,7 +26,7 @@ from skillpm.kinds.git import GitSource
 from skillpm.kinds.index import IndexSource
 from skillpm.requirements.specifier import Specifier
 from skillpm.scope.left_out import MAX_PATHS, check_count, folder_option
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.request import InstallRequest, NewRequirement, format_skill_spec, parse_with_flags
@@ -40,21 +40,21 @@ from skillpm.specs.web_addresses import (
 )
 
 
-def list_available(scope: Scope, context: Context, request: InstallRequest) -> list[AvailableSkill]:
+def list_available(project: Project, request: InstallRequest) -> list[AvailableSkill]:
     """List the skills that the SPECs contain, for `--list` and for choosing."""
     skills: list[AvailableSkill] = []
-    request = find_repositories(scope, context, request)
+    request = find_repositories(project, request)
     for spec in request.specs:
         specifier = parse_with_flags(spec, request)
         source, url = specifier.source, specifier.source.server_url()
         if isinstance(source, GitSource):
-            fetchers = make_fetchers(scope, context)
+            fetchers = make_fetchers(project)
             listed = fetchers.list_available_skills(source, specifier.page_path)
             skills.extend(fetchers.copies.choose_each(listed))
         elif source.has_several_skills:
-            skills.extend(make_fetchers(scope, context).list_skills(source))
+            skills.extend(make_fetchers(project).list_skills(source))
         elif is_possible_site(url) and not source.names_skill:
-            entries = list_site(make_fetchers(scope, context), url)
+            entries = list_site(make_fetchers(project), url)
             skills.extend(_make_site_skills(url, entries or ()))
             if entries is None:
                 raise not_found_error(spec, url)
@@ -68,20 +68,18 @@ def list_available(scope: Scope, context: Context, request: InstallRequest) -> l
     return skills
 
 
-def parse_requests(
-    scope: Scope, context: Context, request: InstallRequest, *, force: bool = False
-) -> list[NewRequirement]:
+def parse_requests(project: Project, request: InstallRequest, *, force: bool = False) -> list[NewRequirement]:
     """Return the requirements that the SPECs and options mean."""
     additions: list[NewRequirement] = []
     if request.bundled:
         from skillpm.specs.index_specs import bundled_requirements  # noqa: PLC0415  (few install bundled skills)
 
-        additions.extend(bundled_requirements(scope, context, force=force))
+        additions.extend(bundled_requirements(project, force=force))
     if request.skills and (len(request.specs) != 1 or request.bundled):
         raise UsageError("--skill requires a single SPEC")
-    request = find_repositories(scope, context, request)
+    request = find_repositories(project, request)
     requests = [request.replace(skills=(name,)) for name in request.skills] or [request]
-    fetchers = make_fetchers(scope, context)
+    fetchers = make_fetchers(project)
     pairs = [(spec, each) for spec in request.specs for each in requests]
     fetchers.list_together(
         (specifier.source, specifier.page_path)
@@ -89,49 +87,45 @@ def parse_requests(
         if isinstance(specifier.source, GitSource)
     )
     for spec, each in pairs:
-        additions.extend(_parse_spec(scope, context, fetchers, spec, each))
+        additions.extend(_parse_spec(project, fetchers, spec, each))
     if request.alias and len(additions) != 1:
         raise UsageError("--as requires a single skill, but there are several")
     return _deduplicate(additions)
 
 
 def _parse_spec(
-    scope: Scope, context: Context, fetchers: FetcherDispatcher, spec: str, request: InstallRequest
+    project: Project, fetchers: FetcherDispatcher, spec: str, request: InstallRequest
 ) -> list[NewRequirement]:
     """Return the requirements that one SPEC means."""
     specifier = parse_with_flags(spec, request)
     source, url = specifier.source, specifier.source.server_url()
     if isinstance(source, GitSource):
-        return _select_skills(scope, context, spec, request, _fetch_git_skills(fetchers, specifier, source, context))
+        return _select_skills(project, spec, request, _fetch_git_skills(fetchers, specifier, source, project.session))
     if source.has_several_skills:
-        return _select_skills(scope, context, spec, request, fetchers.list_skills(source))
+        return _select_skills(project, spec, request, fetchers.list_skills(source))
     if source.has_open_version or source.bundled_name:
-        return [_parse_index_spec(scope, context, spec, source, request)]
+        return [_parse_index_spec(project, spec, source, request)]
     if not is_possible_site(url):
-        return _parse_local_spec(scope, context, spec, source, request)
+        return _parse_local_spec(project, spec, source, request)
     if (listed := list_site(fetchers, url)) is not None:
-        return _select_skills(scope, context, spec, request, _make_site_skills(url, listed))
+        return _select_skills(project, spec, request, _make_site_skills(url, listed))
     try:
-        return _parse_local_spec(scope, context, spec, source, request)
+        return _parse_local_spec(project, spec, source, request)
     except (NotFoundError, RefusedError) as error:
         raise not_found_error(spec, url, error.message) from error
 
 
-def _parse_index_spec(
-    scope: Scope, context: Context, spec: str, source: Source, request: InstallRequest
-) -> NewRequirement:
+def _parse_index_spec(project: Project, spec: str, source: Source, request: InstallRequest) -> NewRequirement:
     """Return the requirement of a skill that an index has, or skillpm itself."""
     from skillpm.specs.index_specs import check_alias, index_requirement  # noqa: PLC0415  (as above)
 
     if isinstance(source, IndexSource):
-        return index_requirement(scope, context, source, spec, request)
+        return index_requirement(project, source, spec, request)
     check_alias(request, source.bundled_name, spec)
     return NewRequirement(name=parse_skill_name(source.bundled_name), source=source)
 
 
-def _parse_local_spec(
-    scope: Scope, context: Context, spec: str, source: Source, request: InstallRequest
-) -> list[NewRequirement]:
+def _parse_local_spec(project: Project, spec: str, source: Source, request: InstallRequest) -> list[NewRequirement]:
     """Return the requirement of a folder or an archive, or those of all skills in a folder."""
     from skillpm.specs.local_specs import (  # noqa: PLC0415  (most SPECs are repositories)
         find_skills,
@@ -139,17 +133,17 @@ def _parse_local_spec(
         resolve_member,
     )
 
-    if source.is_read_each_time and request.all_skills and (inside := find_skills(context, source)):
-        check_count(spec, len(inside), context.settings.limits.skills)
-        return [resolve_member(scope, context, each, spec) for each in inside]
-    return [resolve_local_spec(scope, context, source, request.alias)]
+    if source.is_read_each_time and request.all_skills and (inside := find_skills(project.session, source)):
+        check_count(spec, len(inside), project.settings.limits.skills)
+        return [resolve_member(project, each, spec) for each in inside]
+    return [resolve_local_spec(project, source, request.alias)]
 
 
 def _fetch_git_skills(
-    fetchers: FetcherDispatcher, specifier: Specifier, source: GitSource, context: Context
+    fetchers: FetcherDispatcher, specifier: Specifier, source: GitSource, session: Session
 ) -> Sequence[AvailableSkill]:
     """Return the skills of a repository, or if git finds none, those of the site that the URL may mean."""
-    warn_credentials(specifier.text, context)
+    warn_credentials(specifier.text, session)
     try:
         return fetchers.copies.choose_each(fetchers.list_available_skills(source, specifier.page_path))
     except (FetchError, NotFoundError):
@@ -163,14 +157,14 @@ def _fetch_git_skills(
         return _make_site_skills(site, [(source.skill, "")])
 
 
-def warn_credentials(spec: str, context: Context) -> None:
+def warn_credentials(spec: str, session: Session) -> None:
     """Warn of credentials in a SPEC, which no document records."""
     if has_credentials(spec):
-        context.reporter.warn("the credentials in the URL are ignored; use a git credential helper")
+        session.reporter.warn("the credentials in the URL are ignored; use a git credential helper")
 
 
 def _select_skills(
-    scope: Scope, context: Context, spec: str, request: InstallRequest, available: Sequence[AvailableSkill]
+    project: Project, spec: str, request: InstallRequest, available: Sequence[AvailableSkill]
 ) -> list[NewRequirement]:
     """Return the requirements of the selected skills. Raises `ManySkillsError` for several without a selection."""
     if not available:
@@ -185,17 +179,17 @@ def _select_skills(
         first = next(skill for skill in choices if skill.name == rows[0][0])
         example = format_skill_spec(spec, first.source, first.name)
         raise ManySkillsError(spec, rows, display_spec=sanitize(spec), example=example)
-    check_count(spec, len(available), context.settings.limits.skills)
-    locked = make_fetchers(scope, context).copies.locked
+    check_count(spec, len(available), project.settings.limits.skills)
+    locked = make_fetchers(project).copies.locked
     for skill in available:
         if (
             skill.others
             and isinstance(skill.source, GitSource)
             and (skill.source.url, skill.install_name) not in locked
         ):
-            context.reporter.warn(_others_message(scope, skill, skill.source))
+            project.reporter.warn(_others_message(project.scope, skill, skill.source))
     requirements = [
-        _parse_index_spec(scope, context, spec, skill.source, request)
+        _parse_index_spec(project, spec, skill.source, request)
         if isinstance(skill.source, IndexSource)
         else _make_requirement(skill, request.alias)
         for skill in available

@@ -8,25 +8,24 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.kinds.git import GitSource
 from skillpm.kinds.index import normalize_site_url
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES, parse_specifier
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes, make_fetchers
 from skillpm.specs.request import InstallRequest
 
 FILE_SUFFIXES = (*ARCHIVE_SUFFIXES, ".md")
 
 
-def find_repositories(scope: Scope, context: Context, request: InstallRequest) -> InstallRequest:
+def find_repositories(project: Project, request: InstallRequest) -> InstallRequest:
     """Return the request with `git+` before each address that is not known to be a site, and is a repository."""
     addresses = {spec: url for spec in request.specs if (url := _find_address(spec))}
     if not addresses:
         return request
     if request.path or request.files or request.ref_kind in {"tag", "branch", "rev"}:  # which only repositories have
         return request.replace(specs=tuple(f"git+{addresses[it]}" if it in addresses else it for it in request.specs))
-    fetchers = make_fetchers(scope, context)
-    sources = read_project_files(scope, context).requirements.values()
-    sites = {index.url for index in configured_indexes(scope, context.settings)}
+    fetchers = make_fetchers(project)
+    sources = read_project_files(project).requirements.values()
+    sites = {index.url for index in configured_indexes(project.scope, project.settings)}
     sites |= {source.index_url or source.index_name for source in sources}
     found = {
         spec: f"git+{url}"

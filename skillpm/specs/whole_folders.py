@@ -15,9 +15,8 @@ from skillpm.formats.editing.json_edit import insert_element, remove_member, set
 from skillpm.kinds.git import GitPin, GitSource
 from skillpm.requirements.include import PATTERN_HINT, Include, is_name_pattern, is_plain_pattern
 from skillpm.requirements.specifier import parse_specifier
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.specs.request import InstallRequest, parse_with_flags
 from skillpm.specs.spec_requirements import warn_credentials
@@ -33,9 +32,7 @@ class NewInclude(Value):
     names: tuple[SkillName, ...]
 
 
-def parse_includes(
-    scope: Scope, context: Context, request: InstallRequest
-) -> tuple[tuple[NewInclude, ...], InstallRequest]:
+def parse_includes(project: Project, request: InstallRequest) -> tuple[tuple[NewInclude, ...], InstallRequest]:
     """Return the includes that the SPECs mean, and the request without these SPECs.
 
     A local folder and a site are not among them, nor a folder that is one skill: each of their skills becomes a
@@ -46,13 +43,13 @@ def parse_includes(
     if invalid := next((pattern for pattern in request.exclude if not is_name_pattern(pattern)), None):
         raise UsageError(f"invalid pattern `{sanitize(invalid, 80)}`", hint=PATTERN_HINT)
     if request.all_skills and not request.alias:
-        request = find_repositories(scope, context, request)
+        request = find_repositories(project, request)
     specs = request.specs if request.all_skills and not request.alias else ()
     folders = {spec: folder for spec in specs if (folder := _find_folder(spec, request)) is not None}
-    make_fetchers(scope, context).list_together(folders.values())
+    make_fetchers(project).list_together(folders.values())
     found = {}
     for spec in specs:
-        if spec in folders and (new := _parse_include(scope, context, spec, *folders[spec], request)) is not None:
+        if spec in folders and (new := _parse_include(project, spec, *folders[spec], request)) is not None:
             found[spec] = new
         elif request.exclude:
             raise UsageError(f"--exclude cannot be used with `{sanitize(spec)}`")
@@ -70,10 +67,10 @@ def _find_folder(spec: str, request: InstallRequest) -> ListingRequest | None:
 
 
 def _parse_include(
-    scope: Scope, context: Context, spec: str, source: GitSource, page_path: str, request: InstallRequest
+    project: Project, spec: str, source: GitSource, page_path: str, request: InstallRequest
 ) -> NewInclude | None:
-    warn_credentials(spec, context)
-    fetchers = make_fetchers(scope, context)
+    warn_credentials(spec, project.session)
+    fetchers = make_fetchers(project)
     source, listed = fetchers.list_folder(source, page_path)
     available = fetchers.copies.choose_each(listed)
     source = source.replace(path="" if source.path == "." else source.path)

@@ -62,7 +62,7 @@ def _read_findings(request: ValidationRequest, tree: FileTree) -> Sequence["Audi
     digest = tree.digest
     if digest not in request.findings:
         is_effective = request.audit.is_effective
-        found = read_or_audit(request.context, tree, digest) if is_effective else find_manifests(tree)
+        found = read_or_audit(request.project.session, tree, digest) if is_effective else find_manifests(tree)
         request.findings[digest] = found
     return request.findings[digest]
 
@@ -92,7 +92,7 @@ def find_excepted_rules(request: ValidationRequest, skill: IncomingSkill) -> set
 
 def _report_expired(request: ValidationRequest, exceptions: Iterable[AuditException]) -> None:
     for each in exceptions:
-        request.context.reporter.warn(
+        request.project.reporter.warn(
             f"{each.where}: the exception for `{each.skill}` ({each.rule}) ended on {each.until}, and no longer applies"
         )
 
@@ -128,7 +128,7 @@ def _scan(
     """Add the findings of a scanner, with the scanner's name before the rule; yield its failure."""
     from skillpm.vetting.scanners import ScannerFailed, run_scanner  # noqa: PLC0415  (few users have any)
 
-    settings = request.context.settings
+    settings = request.project.settings
     try:
         found = run_scanner(scanner, skill.name, skill.tree, settings.cache_dir, settings.environ)
     except ScannerFailed as error:
@@ -145,13 +145,13 @@ def _known_rules(request: ValidationRequest, skill: IncomingSkill) -> set[str]:
 
 
 def _warn(request: ValidationRequest, warned: dict[str, Sequence[Finding]]) -> None:
-    warn = request.context.reporter.warn
+    warn = request.project.reporter.warn
     if len(warned) > MAX_WARNED:
         rules = _count_rules([each for findings in warned.values() for each in findings])
-        warn(f"audit: findings in {len(warned)} skills: {rules}; `{request.scope.command('audit')}` shows them")
+        warn(f"audit: findings in {len(warned)} skills: {rules}; `{request.project.command('audit')}` shows them")
         return
     for name, findings in warned.items():
-        warn(f"{name}: audit: {_count_rules(findings)}; `{request.scope.command('audit', name)}` shows them")
+        warn(f"{name}: audit: {_count_rules(findings)}; `{request.project.command('audit', name)}` shows them")
 
 
 def _count_rules(findings: Sequence[Finding]) -> str:

@@ -11,8 +11,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.scope_policy import load_current_policies
 from skillpm.scope.trust_settings import read_trust_rules, require_key_files
 from skillpm.store import Proofs
@@ -26,7 +25,7 @@ Check = Callable[[ValidationRequest], Iterable[Problem]]
 
 def _find_forbidden(request: ValidationRequest) -> Iterable[Problem]:
     """Return what policies forbid."""
-    policies = load_current_policies(request.scope, request.context.settings)
+    policies = load_current_policies(request.project.scope, request.project.settings)
     if policies is None:
         return ()
     from skillpm.vetting.policy_rules import find_forbidden  # noqa: PLC0415  (few have a policy)
@@ -37,7 +36,7 @@ def _find_forbidden(request: ValidationRequest) -> Iterable[Problem]:
 def _find_bad_signatures(request: ValidationRequest) -> Iterable[Problem]:
     """Return what is wrong with signatures, if there are any, or any must be."""
     is_signed = any(skill.tree.read(SIGNATURE_FILE) is not None for skill in request.incoming)
-    if not is_signed and not read_trust_rules(request.context.settings):
+    if not is_signed and not read_trust_rules(request.project.settings):
         return ()
     from skillpm.vetting.signatures import find_bad_signatures  # noqa: PLC0415  (few are signed)
 
@@ -57,21 +56,19 @@ def _find_widened(request: ValidationRequest) -> Iterable[Problem]:
 CHECKS: tuple[Check, ...] = (_find_forbidden, _find_bad_signatures, find_audit_problems, _find_widened)
 
 
-def check_incoming(
-    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
-) -> None:
+def check_incoming(project: Project, incoming: Sequence[IncomingSkill], options: ValidationOptions) -> None:
     """Raise `NotTrusted` with every problem of every skill; report the warnings. Changes nothing."""
     if not incoming:
         return
-    cache_dir = context.settings.cache_dir
-    request = _make_request(scope, context, incoming, options)
+    cache_dir = project.settings.cache_dir
+    request = _make_request(project, incoming, options)
     problems = [problem for check in CHECKS for problem in check(request)]
     for problem in problems:
         if not problem.blocks:
-            context.reporter.warn(f"{problem.skill}: {problem.text}")
+            project.reporter.warn(f"{problem.skill}: {problem.text}")
     if blocking := [problem for problem in problems if problem.blocks]:
         raise refusal(blocking)
-    acceptance, proofs = Acceptance(scope, context.settings), Proofs(cache_dir)
+    acceptance, proofs = Acceptance(project.scope, project.settings), Proofs(cache_dir)
     for skill in incoming:
         if options.allow:
             from skillpm.vetting.allowed import remember_allowed  # noqa: PLC0415  (only with --allow)
@@ -83,32 +80,26 @@ def check_incoming(
             acceptance.add_content(accepted, describe_acceptance(request, skill, is_place_proved=is_proved))
 
 
-def find_problems(
-    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
-) -> list[Problem]:
+def find_problems(project: Project, incoming: Sequence[IncomingSkill], options: ValidationOptions) -> list[Problem]:
     """Return every problem of every skill."""
     if not incoming:
         return []
-    request = _make_request(scope, context, incoming, options)
+    request = _make_request(project, incoming, options)
     return [problem for check in CHECKS for problem in check(request)]
 
 
-def find_refusals(
-    scope: Scope, context: Context, name: SkillName, locked: LockedSkill, tree: FileTree
-) -> list[Problem]:
+def find_refusals(project: Project, name: SkillName, locked: LockedSkill, tree: FileTree) -> list[Problem]:
     """Return why content that is handed on, to a mirror or an index, is refused; nothing is reported."""
     # As its own successor: findings that only warn are not repeated.
     skill = IncomingSkill(name=name, locked=locked, tree=tree, old=locked, read_before=lambda: tree)
-    return [problem for problem in find_problems(scope, context, [skill], ValidationOptions()) if problem.blocks]
+    return [problem for problem in find_problems(project, [skill], ValidationOptions()) if problem.blocks]
 
 
-def _make_request(
-    scope: Scope, context: Context, incoming: Sequence[IncomingSkill], options: ValidationOptions
-) -> ValidationRequest:
-    require_key_files(scope, context.settings)
-    audit = load_audit_settings(scope, context.settings)
-    warn_of_gone_rules(audit, options.allow, context.reporter)
-    return ValidationRequest(scope=scope, context=context, incoming=incoming, options=options, audit=audit)
+def _make_request(project: Project, incoming: Sequence[IncomingSkill], options: ValidationOptions) -> ValidationRequest:
+    require_key_files(project.scope, project.settings)
+    audit = load_audit_settings(project.scope, project.settings)
+    warn_of_gone_rules(audit, options.allow, project.reporter)
+    return ValidationRequest(project=project, incoming=incoming, options=options, audit=audit)
 
 
 def describe_acceptance(request: ValidationRequest, skill: IncomingSkill, *, is_place_proved: bool) -> dict[str, Any]:

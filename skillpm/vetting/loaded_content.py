@@ -1,7 +1,7 @@
 """Check the folder of a skill that is about to be loaded."""
 
 from skillpm.core.shell import shell_word
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
 from skillpm.vetting.acceptance import PresentSkill
@@ -15,7 +15,7 @@ def refuse_content(scope: Scope, settings: Settings, skill: PresentSkill) -> Non
 
     What the lockfile says of it is proved by `sync`, with a network connection; here it must have been.
     """
-    problems = find_refused(scope, Context(settings=settings), [skill], ValidationOptions(), may_fetch=False)
+    problems = find_refused(Project(scope, Session(settings=settings)), [skill], ValidationOptions(), may_fetch=False)
     if reasons := problems.get(skill.name):
         look = f"`skillpm audit {shell_word(skill.folder)}` shows what it contains"
         allow = f"{look}; to load it all the same, make an exception for {{}} in config.toml"

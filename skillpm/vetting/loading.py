@@ -22,7 +22,7 @@ from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.installer.disk.stat_cache import is_recent, read_file_stat
 from skillpm.registry.card import Card
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import visible_scopes
 from skillpm.scope.scope_settings import user_config_path
@@ -128,7 +128,7 @@ class _Claims:
     """What lockfiles and receipts say of skills; read again when they change."""
 
     def __init__(self, settings: Settings) -> None:
-        self._context = Context(settings=settings)
+        self._session = Session(settings=settings)
         self._read: dict[str, tuple[str, Mapping[SkillName, LockedSkill]]] = {}
 
     def find(self, scope: Scope, name: SkillName) -> LockedSkill | None:
@@ -148,5 +148,5 @@ class _Claims:
             for name, skill in installed.items()
         }
         with suppress(SkillpmError):
-            claims |= read_project_files(scope, self._context).lockfile.skills
+            claims |= read_project_files(Project(scope, self._session)).lockfile.skills
         return claims

@@ -29,9 +29,9 @@ LoadReviews = Callable[[], Iterable[Review]]
 
 def find_forbidden(request: ValidationRequest, policies: Policies) -> Iterator[Problem]:
     """Yield what policies forbid: places, blocked names and digests, content, missing reviews and signatures."""
-    settings = request.context.settings
+    settings = request.project.settings
     for skill in request.incoming:
-        beside = partial(find_beside, request.scope, request.context, skill)
+        beside = partial(find_beside, request.project, skill)
         for check in check_skill(policies, skill, settings, lambda: request.reviews.trusted, beside):
             if check.problem:
                 yield Problem(

@@ -20,8 +20,7 @@ from skillpm.installer.host_manifests import find_folder_manifests
 from skillpm.kinds.base import Pin
 from skillpm.kinds.local import PathPin
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_policy import load_current_policies
 from skillpm.scope.trust_settings import find_trust_groups, read_trust_rules, require_key_files
@@ -38,8 +37,7 @@ from skillpm.vetting.validation_options import ValidationOptions
 
 
 def find_refused(
-    scope: Scope,
-    context: Context,
+    project: Project,
     present: Sequence[PresentSkill],
     options: ValidationOptions,
     *,
@@ -50,11 +48,11 @@ def find_refused(
     With `may_fetch`, claimed sources are proved where a rule asks for a place; otherwise they must have been.
     """
     try:
-        require_key_files(scope, context.settings)
+        require_key_files(project.scope, project.settings)
     except SignatureError as error:
         # Not an error of the command, which may be about to remove links.
         return {skill.name: (_unusable_key(skill.name, error),) for skill in present}
-    return _judge(scope, context, present, options, may_fetch=may_fetch)
+    return _judge(project, present, options, may_fetch=may_fetch)
 
 
 def _unusable_key(name: SkillName, error: SignatureError) -> Problem:
@@ -64,25 +62,23 @@ def _unusable_key(name: SkillName, error: SignatureError) -> Problem:
 
 
 def _judge(
-    scope: Scope, context: Context, present: Sequence[PresentSkill], options: ValidationOptions, *, may_fetch: bool
+    project: Project, present: Sequence[PresentSkill], options: ValidationOptions, *, may_fetch: bool
 ) -> dict[SkillName, tuple[Problem, ...]]:
-    acceptance = Acceptance(scope, context.settings)
+    acceptance = Acceptance(project.scope, project.settings)
     is_elsewhere = {skill.name for skill in present if skill.is_exact or skill.file or skill.tree is not None}
     stats = {skill.name: "" if skill.name in is_elsewhere else acceptance.hash_stats(skill.folder) for skill in present}
     incoming = {
-        skill.name: read_incoming(scope, context, skill, is_known=acceptance.read(skill) is not None)
-        for skill in present
+        skill.name: read_incoming(project, skill, is_known=acceptance.read(skill) is not None) for skill in present
     }
-    unproved = _find_unproved(scope, context, present, incoming, acceptance, may_fetch=may_fetch)
-    audit = load_audit_settings(scope, context.settings)
-    warn_of_gone_rules(audit, options.allow, context.reporter)
+    unproved = _find_unproved(project, present, incoming, acceptance, may_fetch=may_fetch)
+    audit = load_audit_settings(project.scope, project.settings)
+    warn_of_gone_rules(audit, options.allow, project.reporter)
     refused = {}
     for skill in present:
         content = incoming[skill.name]
-        allowed = {*options.allow, *read_allowed(context.settings.cache_dir, content.digest)}
+        allowed = {*options.allow, *read_allowed(project.settings.cache_dir, content.digest)}
         request = ValidationRequest(
-            scope=scope,
-            context=context,
+            project=project,
             incoming=[content],
             options=options.replace(allow=tuple(sorted(allowed))),
             audit=audit,
@@ -98,21 +94,21 @@ def _judge(
             if problem.blocks and not (is_old and _was_accepted(request, problem, prior)):
                 blocking.append(problem)
             elif problem.blocks:
-                context.reporter.warn(
+                project.reporter.warn(
                     f"{skill.name}: {problem.text}; agents keep it, since it was accepted on this machine before; "
-                    f"`{scope.command('update', skill.name)}` applies this rule"
+                    f"`{project.command('update', skill.name)}` applies this rule"
                 )
             elif prior is None:
-                context.reporter.warn(f"{skill.name}: {problem.text}")
+                project.reporter.warn(f"{skill.name}: {problem.text}")
         if blocking:
             refused[skill.name] = tuple(blocking)
             continue
         if options.allow:
-            remember_allowed(context.settings.cache_dir, content.digest, options.allow)
+            remember_allowed(project.settings.cache_dir, content.digest, options.allow)
         if not skill.is_exact:
             acceptance.add_folder(skill, stats[skill.name])
         if skill.is_claimed and not any(problem.blocks for problem in problems):
-            is_proved = _needs_proof(scope, context, content.locked.pin) or bool(prior and prior.get("place"))
+            is_proved = _needs_proof(project, content.locked.pin) or bool(prior and prior.get("place"))
             acceptance.add_content(skill, describe_acceptance(request, content, is_place_proved=is_proved))
     return refused
 
@@ -160,7 +156,7 @@ def _is_covered(skill: PresentSkill, path: str) -> bool:
     return not skill.has_more or (IGNORED_NAMES.isdisjoint(parts) and not any(map(os.path.islink, places)))
 
 
-def read_incoming(scope: Scope, context: Context, skill: PresentSkill, *, is_known: bool = False) -> IncomingSkill:
+def read_incoming(project: Project, skill: PresentSkill, *, is_known: bool = False) -> IncomingSkill:
     """Return a skill that is there, as the checks of new content take it.
 
     Of a skill that `is_known`, since it was accepted before, warnings are not repeated.
@@ -168,7 +164,7 @@ def read_incoming(scope: Scope, context: Context, skill: PresentSkill, *, is_kno
     real = os.path.realpath(skill.folder)
     files, excess = [FolderFile(os.path.basename(skill.file), skill.file)], ""
     if not skill.file and skill.tree is None:
-        files, excess = list_files(real, scope.layout.boundary, context.settings.limits)
+        files, excess = list_files(real, project.layout.boundary, project.settings.limits)
     tree = read_files(files) if skill.tree is None else skill.tree
     folder = PathPin(path=real)
     if skill.claim is None:
@@ -188,17 +184,16 @@ def read_incoming(scope: Scope, context: Context, skill: PresentSkill, *, is_kno
     )
 
 
-def _needs_proof(scope: Scope, context: Context, pin: Pin) -> bool:
+def _needs_proof(project: Project, pin: Pin) -> bool:
     """Return whether a rule here depends on where a skill comes from, so that its source has to be proved."""
     if pin.bundled_name or pin.place().address.startswith("path:"):
         return False  # a folder of this machine, or skillpm itself: nothing is claimed about a server
-    policies = load_current_policies(scope, context.settings) or Policies()
-    return policies.depends_on_place(pin) or bool(find_trust_groups(read_trust_rules(context.settings), pin))
+    policies = load_current_policies(project.scope, project.settings) or Policies()
+    return policies.depends_on_place(pin) or bool(find_trust_groups(read_trust_rules(project.settings), pin))
 
 
 def _find_unproved(
-    scope: Scope,
-    context: Context,
+    project: Project,
     present: Sequence[PresentSkill],
     incoming: Mapping[SkillName, IncomingSkill],
     acceptance: Acceptance,
@@ -206,38 +201,41 @@ def _find_unproved(
     may_fetch: bool,
 ) -> dict[SkillName, Problem]:
     """Return the skills whose claimed source a rule asks for, and that was not proved; with `may_fetch`, prove it."""
-    policies, proofs = load_current_policies(scope, context.settings) or Policies(), Proofs(context.settings.cache_dir)
+    policies, proofs = (
+        load_current_policies(project.scope, project.settings) or Policies(),
+        Proofs(project.settings.cache_dir),
+    )
     locked = {}
     for skill in present:
         claim = incoming[skill.name].locked
-        if not skill.is_claimed or not _needs_proof(scope, context, claim.pin):
+        if not skill.is_claimed or not _needs_proof(project, claim.pin):
             continue
         prior = acceptance.read(skill)
         is_forbidden = any(check.problem for check in policies.check_place(claim.pin))  # which is a problem of its own
         if not (is_forbidden or proofs.has_place(skill.name, claim) or (prior is not None and prior.get("place"))):
             locked[skill.name] = claim
-    hint = f"`{scope.command('sync')}` proves it with a network connection"
+    hint = f"`{project.command('sync')}` proves it with a network connection"
     if may_fetch:
-        reasons = _prove(scope, context, locked, SkillpmError("there is no network (--offline)", hint=hint))
+        reasons = _prove(project, locked, SkillpmError("there is no network (--offline)", hint=hint))
     else:
         reasons = dict.fromkeys(locked, SkillpmError("its source was not proved on this machine yet", hint=hint))
     return {name: _unproved(name, locked[name], reason) for name, reason in reasons.items()}
 
 
 def _prove(
-    scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill], offline: SkillpmError
+    project: Project, locked: Mapping[SkillName, LockedSkill], offline: SkillpmError
 ) -> dict[SkillName, SkillpmError]:
     """Fetch what proves the sources of skills; return why some are not proved, `offline` for what was not fetched."""
     if not locked:
         return {}
-    fetchers = make_fetchers(scope, context).with_locked(locked)
+    fetchers = make_fetchers(project).with_locked(locked)
     try:
         missing = {each.partition(" (")[0] for each in fetchers.fetch(locked)}
     except SkillpmError as error:
         if len(locked) == 1:
             return dict.fromkeys(locked, error)
         # One failure must not decide about the others.
-        each = (_prove(scope, context, {name: skill}, offline) for name, skill in locked.items())
+        each = (_prove(project, {name: skill}, offline) for name, skill in locked.items())
         return {name: reason for reasons in each for name, reason in reasons.items()}
     return {name: offline for name in locked if name in missing}
 

@@ -15,8 +15,7 @@ from skillpm.errors import FileError, NotTrusted, RefusedError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.kinds.base import Pin
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.store import StoreDamaged
 from skillpm.vetting.validation_options import ValidationOptions
@@ -93,34 +92,33 @@ class IncomingSkill(Value):
         return self.read_before()
 
 
-def read_old_content(scope: Scope, context: Context, name: SkillName, old: LockedSkill | None) -> FileTree | None:
+def read_old_content(project: Project, name: SkillName, old: LockedSkill | None) -> FileTree | None:
     """Return the content that was installed: from the store, or from the folder if it has no edits."""
     if old is None or old.digest is None:
         return None
     with suppress(StoreDamaged):
-        if (tree := context.store.read(old.digest, old.pin.store_variant())) is not None:
+        if (tree := project.store.read(old.digest, old.pin.store_variant())) is not None:
             return tree
     from skillpm.fetchers.packages.local import read_skill_folder  # noqa: PLC0415  (pathspec)
 
     with suppress(RefusedError, FileError):
-        tree = read_skill_folder(scope.layout.skill_path(name), name, context.settings.limits)
+        tree = read_skill_folder(project.layout.skill_path(name), name, project.settings.limits)
         return tree if tree.digest == old.digest else None
     return None
 
 
-def find_beside(scope: Scope, context: Context, skill: IncomingSkill) -> Iterator[bytes]:
+def find_beside(project: Project, skill: IncomingSkill) -> Iterator[bytes]:
     """Yield the signatures that are published beside the content of a skill, see `find_signatures_beside`."""
     from skillpm.vetting.beside import find_signatures_beside  # noqa: PLC0415  (only where a rule asks)
 
-    fetchers = make_fetchers(scope, context)
-    return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, scope.layout)
+    fetchers = make_fetchers(project)
+    return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, project.layout)
 
 
 class ValidationRequest(Value):
     """The skills to check, and the settings that apply."""
 
-    scope: Scope
-    context: Context
+    project: Project
     incoming: Sequence[IncomingSkill]
     options: ValidationOptions
     audit: AuditSettings
@@ -130,7 +128,7 @@ class ValidationRequest(Value):
         """All reviews that are known here; read when a check asks for them."""
         from skillpm.vetting.review_files import load_reviews  # noqa: PLC0415  (only where a rule asks)
 
-        return load_reviews(self.scope, self.context)
+        return load_reviews(self.project)
 
     @cached_property
     def findings(self) -> "dict[Digest, Sequence[AuditFinding]]":
@@ -140,7 +138,7 @@ class ValidationRequest(Value):
     @property
     def today(self) -> str:
         """The date in UTC, as exceptions have it."""
-        return datetime.fromtimestamp(self.context.settings.now, UTC).date().isoformat()
+        return datetime.fromtimestamp(self.project.settings.now, UTC).date().isoformat()
 
 
 def refusal(problems: Sequence[Problem], outcome: str = "nothing was changed") -> NotTrusted:

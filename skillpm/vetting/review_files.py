@@ -19,8 +19,8 @@ from skillpm.formats.trust.reviews import (
     write_review_file,
 )
 from skillpm.scope.audit_settings import load_audit_settings, trusts_project
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import retry_if_changed
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 
 MAX_SIZE = 5_000_000
@@ -51,22 +51,22 @@ def reviews_path(scope: Scope) -> str:
     return os.path.join(scope.base, REVIEWS_FILE)
 
 
-def load_reviews(scope: Scope, context: Context, *, with_imports: bool = True) -> ScopeReviews:
+def load_reviews(project: Project, *, with_imports: bool = True) -> ScopeReviews:
     """Read all reviews of a scope. Imports are fetched once; those of a project only if it is trusted.
 
     Raises `DocumentError` for a file that cannot be read, `RefusedError` for an import that is not the pinned file.
     """
-    settings = context.settings
+    settings = project.settings
     own = _read_file(os.path.join(settings.config_dir, REVIEWS_FILE))
-    project = own if scope.kind == "user" else _read_file(reviews_path(scope))
-    is_trusted = trusts_project(load_audit_settings(scope, settings), scope, settings)
-    imports = (*own.imports, *(project.imports if is_trusted else ())) if with_imports else ()
+    committed = own if project.scope.kind == "user" else _read_file(reviews_path(project.scope))
+    is_trusted = trusts_project(load_audit_settings(project.scope, settings), project.scope, settings)
+    imports = (*own.imports, *(committed.imports if is_trusted else ())) if with_imports else ()
     imported = [
         review
         for each in dict.fromkeys(imports)
-        for review in read_review_file(fetch_import(context, each), each.url).reviews
+        for review in read_review_file(fetch_import(project.session, each), each.url).reviews
     ]
-    return ScopeReviews(own=own, project=project, imported=tuple(imported), is_project_trusted=is_trusted)
+    return ScopeReviews(own=own, project=committed, imported=tuple(imported), is_project_trusted=is_trusted)
 
 
 def _read_file(path: str) -> ReviewFile:
@@ -74,17 +74,17 @@ def _read_file(path: str) -> ReviewFile:
     return ReviewFile() if text is None else read_review_file(text, path)
 
 
-def fetch_import(context: Context, imported: ReviewImport) -> str:
+def fetch_import(session: Session, imported: ReviewImport) -> str:
     """Return the text of an imported file, from the cache if it was fetched before."""
-    path = os.path.join(context.settings.cache_dir, "indexes", content_hash(f"reviews {imported.digest}".encode()))
+    path = os.path.join(session.settings.cache_dir, "indexes", content_hash(f"reviews {imported.digest}".encode()))
     try:
         data = read_regular_file(path, MAX_SIZE)
     except OSError:
         data = b""
     if f"sha256:{content_hash(data)}" != imported.digest:
-        if context.settings.offline:
+        if session.settings.offline:
             raise OfflineError([f"{sanitize(imported.url)} (imported reviews)"])
-        data = download_reviews(context, imported.url)
+        data = download_reviews(session, imported.url)
         actual = f"sha256:{content_hash(data)}"
         if actual != imported.digest:
             expected, got = shorten_distinct_digests(imported.digest, actual)
@@ -97,28 +97,28 @@ def fetch_import(context: Context, imported: ReviewImport) -> str:
     return data.decode(errors="replace")
 
 
-def download_reviews(context: Context, url: str) -> bytes:
+def download_reviews(session: Session, url: str) -> bytes:
     """Download a file of reviews from an address that the user, or a project that they trust, names."""
     from skillpm.fetchers.common.destinations import Destinations  # noqa: PLC0415  (imports httpx)
     from skillpm.fetchers.http.client import HttpClient  # noqa: PLC0415
 
     destinations = Destinations()
     destinations.name(url)
-    return HttpClient(context.settings, context.reporter, destinations).get(url, limit=MAX_SIZE).body
+    return HttpClient(session.settings, session.reporter, destinations).get(url, limit=MAX_SIZE).body
 
 
-def add_review(scope: Scope, context: Context, review: Review) -> str:
+def add_review(project: Project, review: Review) -> str:
     """Record a review in the file of a scope, and return its path."""
-    return _rewrite(scope, context, lambda document: document.with_review(review))
+    return _rewrite(project, lambda document: document.with_review(review))
 
 
-def add_import(scope: Scope, context: Context, imported: ReviewImport) -> str:
+def add_import(project: Project, imported: ReviewImport) -> str:
     """Record an import in the file of a scope, and return its path."""
-    return _rewrite(scope, context, lambda document: document.with_import(imported))
+    return _rewrite(project, lambda document: document.with_import(imported))
 
 
-def _rewrite(scope: Scope, context: Context, edit: Callable[[ReviewFile], ReviewFile]) -> str:
-    path = reviews_path(scope)
+def _rewrite(project: Project, edit: Callable[[ReviewFile], ReviewFile]) -> str:
+    path = reviews_path(project.scope)
 
     def write() -> None:
         text = read_text(path)
@@ -130,7 +130,7 @@ def _rewrite(scope: Scope, context: Context, edit: Callable[[ReviewFile], Review
 
         if new != text:
             with translate_os_errors("write the reviews", path):
-                write_document(path, new.encode(), fsync=context.settings.fsync, before_rename=check_unchanged)
+                write_document(path, new.encode(), fsync=project.settings.fsync, before_rename=check_unchanged)
 
     retry_if_changed(write)
     return path

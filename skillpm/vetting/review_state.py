@@ -15,9 +15,8 @@ from skillpm.errors import NotFoundError, SkillpmError, UsageError
 from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.reviews import Review
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.skillmd.capability_changes import ReviewFinding
 from skillpm.trust.reviews import find_last_reviewed, find_reviews
 from skillpm.vetting.review_files import ScopeReviews, load_reviews
@@ -62,10 +61,10 @@ class ReviewSubject(Value):
     capabilities: tuple[ReviewFinding, ...]
 
 
-def list_reviews(scope: Scope, context: Context) -> ReviewList:
+def list_reviews(project: Project) -> ReviewList:
     """Return the reviews of all locked skills but those that ship with skillpm, sorted by name."""
-    found = load_reviews(scope, context)
-    skills = read_project_files(scope, context).whole_lockfile.skills
+    found = load_reviews(project)
+    skills = read_project_files(project).whole_lockfile.skills
     return ReviewList(
         skills=tuple(
             describe_reviews(found.all, name, locked)
@@ -88,17 +87,17 @@ def describe_reviews(reviews: Sequence[Review], name: SkillName, locked: LockedS
     )
 
 
-def find_subject(scope: Scope, context: Context, name_text: str, digest_text: str = "") -> ReviewSubject:
+def find_subject(project: Project, name_text: str, digest_text: str = "") -> ReviewSubject:
     """Return what is to review of a skill: its locked content, or the content in the cache with a digest.
 
     Raises `NotFoundError` if there is none, and `UsageError` for an invalid name or digest.
     """
     name = parse_skill_name(name_text)
-    tree = _find_stored(context, digest_text) if digest_text else _read_locked(scope, context, name)
-    found, digest = load_reviews(scope, context), tree.digest
-    base, before, note = _find_base(context, found, name, digest)
+    tree = _find_stored(project.session, digest_text) if digest_text else _read_locked(project, name)
+    found, digest = load_reviews(project), tree.digest
+    base, before, note = _find_base(project.session, found, name, digest)
     if not base and not note and digest_text:
-        base, before, note = _find_locked_base(scope, context, name, digest)
+        base, before, note = _find_locked_base(project, name, digest)
     return ReviewSubject(
         name=name,
         digest=digest,
@@ -111,25 +110,23 @@ def find_subject(scope: Scope, context: Context, name_text: str, digest_text: st
 
 
 def _find_base(
-    context: Context, found: ScopeReviews, name: SkillName, digest: Digest
+    session: Session, found: ScopeReviews, name: SkillName, digest: Digest
 ) -> tuple[str, FileTree | None, str]:
     """Return the content reviewed last that is still in the cache: its digest, its files, and a note if it is not."""
     reviewed = [each for each in find_last_reviewed(found.all, name) if each != digest]
     for each in reviewed:
-        if (tree := context.store.read_any(Digest(each))) is not None:
+        if (tree := session.store.read_any(Digest(each))) is not None:
             return each, tree, ""
     note = "the content that was reviewed before is not in the cache, so that all of it is shown" if reviewed else ""
     return "", None, note
 
 
-def _find_locked_base(
-    scope: Scope, context: Context, name: SkillName, digest: Digest
-) -> tuple[str, FileTree | None, str]:
+def _find_locked_base(project: Project, name: SkillName, digest: Digest) -> tuple[str, FileTree | None, str]:
     """Return the locked content as the base for other content, if it is in the cache."""
-    locked = read_project_files(scope, context).whole_lockfile.skills.get(name)
+    locked = read_project_files(project).whole_lockfile.skills.get(name)
     if locked is None or locked.digest in {None, digest}:
         return "", None, ""
-    tree = context.store.read_any(Digest(locked.digest or ""))
+    tree = project.store.read_any(Digest(locked.digest or ""))
     return (
         ("", None, "")
         if tree is None
@@ -137,26 +134,26 @@ def _find_locked_base(
     )
 
 
-def _read_locked(scope: Scope, context: Context, name: SkillName) -> FileTree:
-    files = read_project_files(scope, context)
+def _read_locked(project: Project, name: SkillName) -> FileTree:
+    files = read_project_files(project)
     locked = files.whole_lockfile.skills.get(name)
     if locked is None:
-        hint = f"run `{scope.command('review')}` to see what is locked, or name the content with --digest"
-        raise NotFoundError(f"`{name}` is not in {scope.lockfile}", hint=hint)
-    contents = read_contents(scope, context, files, {name: locked})
+        hint = f"run `{project.command('review')}` to see what is locked, or name the content with --digest"
+        raise NotFoundError(f"`{name}` is not in {project.scope.lockfile}", hint=hint)
+    contents = read_contents(project, files, {name: locked})
     if name in contents.unread:
         raise SkillpmError(f"the content of `{name}` was not read: {sanitize(contents.unread[name], 400)}")
     return contents.trees[name]
 
 
-def _find_stored(context: Context, text: str) -> FileTree:
+def _find_stored(session: Session, text: str) -> FileTree:
     match = DIGEST_PREFIX.fullmatch(text.strip())
     if match is None:
         raise UsageError(f"invalid digest `{sanitize(text, 80)}`", hint="use sha256: and at least 12 digits of it")
-    digests = context.store.find_digests(match[1])
+    digests = session.store.find_digests(match[1])
     if len(digests) > 1:
         raise UsageError(f"several contents have a digest that begins with {match[1]}", hint="use more digits of it")
-    tree = context.store.read_any(digests[0]) if digests else None
+    tree = session.store.read_any(digests[0]) if digests else None
     if tree is None:
         hint = "only content that skillpm has fetched on this machine can be named by its digest"
         raise NotFoundError(f"no content with the digest sha256:{match[1]} is in the cache", hint=hint)

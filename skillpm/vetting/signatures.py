@@ -19,8 +19,8 @@ TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.t
 def find_bad_signatures(request: ValidationRequest) -> Iterator[Problem]:
     """Yield what is wrong with the signatures of skills; it refuses them where one is required, or locked."""
     for skill in request.incoming:
-        fetchers = make_fetchers(request.scope, request.context)
-        beside = partial(find_beside, request.scope, request.context, skill)
+        fetchers = make_fetchers(request.project)
+        beside = partial(find_beside, request.project, skill)
         yield from _check(fetchers, skill.name, skill.locked, skill.tree, beside)
 
 

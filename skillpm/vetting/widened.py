@@ -18,7 +18,7 @@ def find_widened(request: ValidationRequest) -> Iterator[Problem]:
         if skill.old is None or skill.old.digest == skill.digest or is_reviewed(request, skill):
             continue
         blocks = is_required or (is_blocked and not is_excepted(request, skill, WIDENS))
-        look = request.scope.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
+        look = request.project.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
         hint = f"`{look}` shows what changed; to accept it, add `--approve` to that"
         hint += "" if is_required else f", or `--allow {WIDENS}` to this"
         if skill.before is None:

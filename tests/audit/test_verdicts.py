@@ -14,7 +14,7 @@ from kit.skills import to_bytes
 from skillpm.audit.model.finding import AuditFinding
 from skillpm.cachedir import VERDICTS
 from skillpm.core.file_tree import FileTree, SourceEntry
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.verdicts import read_or_audit
 from skillpm.settings import read_settings
 
@@ -28,21 +28,21 @@ EXPECTED = (
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context(settings=read_settings({"HOME": str(tmp_path), "SKILLPM_CACHE_DIR": str(tmp_path / "cache")}))
+def context(tmp_path: Path) -> Session:
+    return Session(settings=read_settings({"HOME": str(tmp_path), "SKILLPM_CACHE_DIR": str(tmp_path / "cache")}))
 
 
-def audit(context: Context) -> tuple[AuditFinding, ...]:
+def audit(context: Session) -> tuple[AuditFinding, ...]:
     """Return what another command finds, which has nothing but the cache of the last one."""
-    return read_or_audit(Context(settings=context.settings), TREE, TREE.digest)
+    return read_or_audit(Session(settings=context.settings), TREE, TREE.digest)
 
 
-def entry_of(context: Context) -> Path:
+def entry_of(context: Session) -> Path:
     (entry,) = (Path(context.settings.cache_dir) / VERDICTS).iterdir()
     return entry
 
 
-def test_the_same_bytes_are_audited_once(context: Context) -> None:
+def test_the_same_bytes_are_audited_once(context: Session) -> None:
     assert audit(context) == EXPECTED
     entry = entry_of(context)
     record = json.loads(entry.read_bytes())
@@ -97,7 +97,7 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=[*FORGERIES])
-def test_an_entry_that_is_not_ours_does_not_count(context: Context, forge: Callable[[Path], None]) -> None:
+def test_an_entry_that_is_not_ours_does_not_count(context: Session, forge: Callable[[Path], None]) -> None:
     audit(context)
     entry = entry_of(context)
     forge(entry)
@@ -105,20 +105,20 @@ def test_an_entry_that_is_not_ours_does_not_count(context: Context, forge: Calla
     assert audit(context) == EXPECTED
 
 
-def test_a_cache_that_cannot_be_written_costs_only_time(context: Context) -> None:
+def test_a_cache_that_cannot_be_written_costs_only_time(context: Session) -> None:
     Path(context.settings.cache_dir).parent.write_text("a file")
 
     assert audit(context) == EXPECTED
 
 
-def test_a_process_that_finds_its_verdicts_imports_no_rule(context: Context) -> None:
+def test_a_process_that_finds_its_verdicts_imports_no_rule(context: Session) -> None:
     code = (
         "import json, sys\n"
         "from audit.test_verdicts import EXPECTED, TREE\n"
         "from skillpm.scope.verdicts import read_or_audit\n"
-        "from skillpm.scope.runtime import Context\n"
+        "from skillpm.scope.project import Session\n"
         "from skillpm.settings import read_settings\n"
-        "assert read_or_audit(Context(settings=read_settings(json.loads(sys.argv[1]))), TREE, TREE.digest) =="
+        "assert read_or_audit(Session(settings=read_settings(json.loads(sys.argv[1]))), TREE, TREE.digest) =="
         " EXPECTED\n"
         "print(*sorted(name for name in sys.modules if name.startswith('skillpm.audit')))\n"
     )

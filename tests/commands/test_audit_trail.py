@@ -11,7 +11,7 @@ from kit import GitServer, Repository, make_skill, prefix_paths
 from policy.test_published_policies import NEW, NOW, Publisher
 
 from skillpm.operations.inspect.audit_trail import describe_scope
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 
 
@@ -61,9 +61,9 @@ def test_the_age_of_a_published_policy(server: GitServer, tmp_path: Path) -> Non
     publisher = Publisher(server, tmp_path)
     publisher.publish(NEW)
     publisher.refresh()
-    context = Context(settings=publisher.settings.replace(now=NOW + 90))
+    session = Session(settings=publisher.settings.replace(now=NOW + 90))
 
-    policies = describe_scope(user_scope(context.settings), context)["policies"]
+    policies = describe_scope(Project(user_scope(session.settings), session))["policies"]
 
     assert policies[0]["kind"] == "user"
     assert policies[1] == {

@@ -10,8 +10,8 @@ from kit import GitServer, Repository, respond_after
 from skillpm.change.change import ChangeOptions, change
 from skillpm.errors import DocumentChanged
 from skillpm.events import Recorder
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import project_scope
 from skillpm.settings import Settings
 
@@ -106,7 +106,7 @@ def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Com
         config_dir=f"{project.root}/config",
         cache_dir=str(project.cache),
     )
-    scope, tools = project_scope(settings, str(project.work)), Context(settings=settings, reporter=Recorder())
+    session = Session(settings=settings, reporter=Recorder())
     mine = project.read("skills.json")
 
     def saves_after_reading(papers: ProjectFiles) -> ProjectFiles:
@@ -116,7 +116,7 @@ def test_a_manifest_that_is_saved_again_and_again_stops_the_command(project: Com
         return papers.with_manifest_text(with_agents(papers.editable_manifest))
 
     with pytest.raises(DocumentChanged) as caught:
-        change(scope, tools, ChangeOptions(), saves_after_reading)
+        change(Project(project_scope(settings, str(project.work)), session), ChangeOptions(), saves_after_reading)
 
     assert (caught.value.code, caught.value.where) == ("conflict", f"{project.work}/skills.json")
     assert caught.value.message == expected_output(

@@ -15,7 +15,7 @@ from skillpm.formats.legacy_registry import LegacyEntry, read_legacy_registry
 from skillpm.formats.plain_markdown import BOM
 from skillpm.formats.registry import read_registry
 from skillpm.operations.registry import check_registry
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 from skillpm.settings import Settings
 
@@ -96,9 +96,9 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
         )
         scope = user_scope(surroundings)
 
-        planned = migrate(scope, Context(settings=surroundings), dry_run=True)
+        planned = migrate(Project(scope, Session(settings=surroundings)), dry_run=True)
         assert {path: (folder / path).read_bytes() for path in before} == before
-        done = migrate(scope, Context(settings=surroundings))
+        done = migrate(Project(scope, Session(settings=surroundings)))
 
         assert (done.moves, done.ignored, done.legacy_metadata) == (
             planned.moves,
@@ -121,7 +121,7 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
         }
 
         after = everything(folder)
-        again = migrate(scope, Context(settings=surroundings))
+        again = migrate(Project(scope, Session(settings=surroundings)))
         assert (again.moves, again.is_changed) == ((), False)
         assert everything(folder) == after
         if done.moves and registry is not None:
@@ -133,4 +133,4 @@ def test_no_byte_of_any_body_is_lost_and_twice_is_once(files: dict[str, bytes], 
                 assert {*report.requires.bins} <= {*entry.get("requires", ())}
                 assert entry.get("userOnly", False) or not report.user_only
         if done.is_changed:
-            assert check_registry(scope, Context(settings=surroundings)).is_ok
+            assert check_registry(Project(scope, Session(settings=surroundings))).is_ok

@@ -9,7 +9,7 @@ from skillpm.core.names import SkillName
 from skillpm.errors import NotFoundError
 from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.git.repository_pool import RepositoryPool
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.settings import Settings
 
 
@@ -18,7 +18,7 @@ def test_work_after_a_failure_is_not_interrupted(tmp_path: Path) -> None:
     settings = Settings(
         home=root, working_directory=root, skills_home=root, config_dir=root, cache_dir=root, fsync=False
     )
-    visits = RepositoryPool(settings, Context(settings=settings).reporter, f"{root}/git", Destinations())
+    visits = RepositoryPool(settings, Session(settings=settings).reporter, f"{root}/git", Destinations())
 
     def fails(*_: object) -> dict[SkillName, str]:
         raise NotFoundError("gone")

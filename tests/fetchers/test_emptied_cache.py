@@ -16,6 +16,7 @@ from skillpm.core.names import SkillName
 from skillpm.errors import FetchError
 from skillpm.events import Recorder
 from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.gate import Gate
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.git.program.process import GitProcesses
 from skillpm.fetchers.git.program.repository_cache import GitCache
@@ -155,10 +156,10 @@ def content(project: Project, name: str, listener: Recorder) -> FileTree:
     store = Store(f"{settings.cache_dir}/store")
     base = str(project.work)
 
-    def index(destinations: Destinations) -> IndexFetcher:
+    def index(settings: Settings, destinations: Destinations) -> IndexFetcher:
         return IndexFetcher(settings, base, store, listener, lambda: (), destinations)
 
-    fetchers = FetcherDispatcher(settings, base, store, listener, lambda: f"{settings.cache_dir}/git", index)
+    fetchers = FetcherDispatcher(settings, store, listener, lambda: f"{settings.cache_dir}/git", index, Gate(base))
     fetchers.destinations.name(project.locked_source(name).get("git", ""))
     skill_name = SkillName(name)
     return fetch_content(fetchers, skill_name, locked[skill_name], locked[skill_name].digest or Digest(""))

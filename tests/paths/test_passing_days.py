@@ -21,7 +21,7 @@ from skillpm.installer.disk.stat_cache import is_recent, read_file_stat
 from skillpm.operations.install.add import install
 from skillpm.operations.install.sync import sync
 from skillpm.registry.card import Card
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 from skillpm.specs.request import InstallRequest
@@ -108,20 +108,20 @@ def test_an_exception_ends_for_what_was_accepted_before(
     upstream.write(prefix_paths("skills/tool", make_skill("tool", body=HIDDEN))).commit("first")
     link = excepted.work / ".claude/skills/tool"
 
-    def context(now: float) -> Context:
-        return Context(settings=settings_of(excepted, now))
+    def open_project(now: float) -> Project:
+        settings = settings_of(excepted, now)
+        return Project(project_scope(settings, str(excepted.work)), Session(settings=settings))
 
-    scope = project_scope(settings_of(excepted), str(excepted.work))
     with working_directory(excepted.work), closed_connections():
         request = InstallRequest(specs=(f"{upstream.file_url}@tool",))
-        install(scope, context(NOW), request, ChangeOptions())
-        sync(scope, context(NOW), ChangeOptions())
+        install(open_project(NOW), request, ChangeOptions())
+        sync(open_project(NOW), ChangeOptions())
         assert link.is_symlink()
         validator = make_validator(excepted)
         validator(settled_card(excepted))
 
         with pytest.raises(NotTrusted, match="hidden-text"):
-            sync(scope, context(NOW + DAY), ChangeOptions())
+            sync(open_project(NOW + DAY), ChangeOptions())
 
     assert not os.path.lexists(link)
     clock.now += DAY

@@ -12,7 +12,7 @@ from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import read_policy
 from skillpm.operations.doctor.diagnostics import DoctorContext
 from skillpm.operations.doctor.environment_checks import check_policies
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.scope import find_scope
 from skillpm.scope.scope_policy import load_scope_policies
 from skillpm.settings import read_settings
@@ -244,7 +244,7 @@ def test_doctor_names_a_machine_policy_that_others_may_change(buyer: Buyer, mark
     file = buyer.write_policy("machine", "")
     file.chmod(0o666)
     settings = buyer.settings
-    doctor = DoctorContext(settings=settings, context=Context(settings=settings), scope=None)
+    doctor = DoctorContext(settings=settings, session=Session(settings=settings), scope=None)
 
     found = [(each.message, each.where) for each in check_policies(doctor)]
 

@@ -15,7 +15,7 @@ from policy.world import format_error
 from skillpm.errors import SkillpmError
 from skillpm.formats.trust.policy import read_policy
 from skillpm.scope.policy_refresh import refresh_policies, write_copy
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 from skillpm.scope.scope_policy import load_scope_policies, read_copy, require_current
 from skillpm.settings import Settings
@@ -58,8 +58,8 @@ class Publisher:
 
     def refresh(self, *, now: float = NOW, only_due: bool = False) -> str:
         """Refresh, and return the issued time of the copy that applies then, or the error."""
-        context = Context(settings=self.settings.replace(now=now))
-        results = refresh_policies(user_scope(self.settings), context, only_due=only_due)
+        session = Session(settings=self.settings.replace(now=now))
+        results = refresh_policies(Project(user_scope(self.settings), session), only_due=only_due)
         return ", ".join(f"{each.error.code}: {each.error.message}" if each.error else each.issued for each in results)
 
     def applies(self, now: float = NOW) -> str:

@@ -20,7 +20,7 @@ from oci.world import publish
 from skillpm.change.change import ChangeOptions
 from skillpm.errors import SkillpmError
 from skillpm.operations.install.add import install
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import find_scope
 from skillpm.settings import Settings, read_settings
 from skillpm.specs.request import InstallRequest
@@ -152,7 +152,8 @@ class Buyer:
 
     def _install(self, settings: Settings, specs: tuple[str, ...]) -> str:
         try:
-            install(find_scope(settings), Context(settings=settings), InstallRequest(specs=specs), ChangeOptions())
+            project = Project(find_scope(settings), Session(settings=settings))
+            install(project, InstallRequest(specs=specs), ChangeOptions())
         except SkillpmError as error:
             return format_error(error)
         return ", ".join(self.installed)

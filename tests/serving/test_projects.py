@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kit.registry import write_files
 
-from skillpm.serving.projects import Project, ensure_projects_dir, get_project_instructions, load_projects
+from skillpm.serving.projects import Role, ensure_projects_dir, get_project_instructions, load_projects
 
 
 def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_projects_are_folders_with_a_role_sorted_by_name(tmp_path: Path) -> None
     )
 
     assert load_projects(str(tmp_path)) == (
-        Project(name="nutrition", instructions="You coach.", path=f"{tmp_path}/projects/nutrition/ROLE.md"),
-        Project(name="stocks", instructions="You track.", path=f"{tmp_path}/projects/stocks/ROLE.md"),
+        Role(name="nutrition", instructions="You coach.", path=f"{tmp_path}/projects/nutrition/ROLE.md"),
+        Role(name="stocks", instructions="You track.", path=f"{tmp_path}/projects/stocks/ROLE.md"),
     )
 
 
@@ -53,7 +53,7 @@ def test_projects_folder_is_created_once(tmp_path: Path) -> None:
 
 
 def test_instructions_are_found_by_name() -> None:
-    projects = [Project(name="a", instructions="Do.", path="/a")]
+    projects = [Role(name="a", instructions="Do.", path="/a")]
 
     assert get_project_instructions(projects, "a") == "Do."
     assert get_project_instructions(projects, "b") is None

@@ -8,6 +8,7 @@ import click
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.cli.text_layout import line_width
 from skillpm.operations.agents import KnownAgent, list_agents
+from skillpm.scope.project import Project
 
 
 @click.command(
@@ -21,7 +22,7 @@ Examples:
 def command(call: Invocation, show_all: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """List agent hosts, where each reads skills, and which are linked."""
     scope = call.scope
-    agents = list_agents(scope, call.context)
+    agents = list_agents(Project(scope, call.session))
     if call.console.as_json:
         call.console.print_json({"agents": [_to_json(agent) for agent in agents]})
         return

@@ -79,14 +79,14 @@ def command(
         _describe_rules(call, rule)
         return 0
     if not targets:
-        require_project_in_ci(call.scope, call.context.settings)
+        require_project_in_ci(call.scope, call.session.settings)
     fail_on = call.flags["fail_on"]
     options = AuditOptions(
         fail_on=None if fail_on == NEVER else fail_on,
         never_fails=fail_on == NEVER,
         allows_whole_repositories=call.flags["yes"],
     )
-    skills = audit_skills(call.scope, call.context, targets, options)
+    skills = audit_skills(call.project, targets, options)
     is_ok = not any(skill.blocking or skill.problems for skill in skills)
     _print(call, skills, output, lowest, is_ok=is_ok)
     return 0 if is_ok else 1

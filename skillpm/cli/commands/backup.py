@@ -62,4 +62,4 @@ def list_command(call: Invocation) -> None:
 def restore_command(call: Invocation, backup_id: str, merge: bool) -> None:  # noqa: FBT001  (a flag)
     """Restore a backup to its original location."""
     force, dry_run = call.flags["force"], call.flags["dry_run"]
-    print_change(call, restore(call.scope, call.context, backup_id, force=force, dry_run=dry_run, merge=merge))
+    print_change(call, restore(call.project, backup_id, force=force, dry_run=dry_run, merge=merge))

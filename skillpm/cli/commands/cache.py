@@ -44,7 +44,7 @@ def command() -> None:
 @scope_options
 def dir_command(call: Invocation) -> None:
     """Print the path of the cache, whether or not it exists."""
-    root = cache_root(call.context.settings)
+    root = cache_root(call.session.settings)
     if call.console.as_json:
         call.console.print_json({"directory": root})
     else:
@@ -55,7 +55,7 @@ def dir_command(call: Invocation) -> None:
 @scope_options
 def info_command(call: Invocation) -> None:
     """Show the contents of the cache, and how much of it this scope and the user scope need."""
-    settings = call.context.settings
+    settings = call.session.settings
     contents, needed = inspect_cache(settings), find_locked_paths(settings, _find_scopes(call))
     rows = {bucket: _bucket_to_json(contents.in_bucket(bucket), needed) for bucket, _ in BUCKETS}
     if call.console.as_json:
@@ -95,7 +95,7 @@ def prune_command(call: Invocation) -> None:
     Also removes leftovers of killed commands and caches of older versions of skillpm. Safe while other commands run.
     """
     removed = prune(
-        call.context.settings, _find_scopes(call), unused_for=call.flags["unused_for"], dry_run=call.flags["dry_run"]
+        call.session.settings, _find_scopes(call), unused_for=call.flags["unused_for"], dry_run=call.flags["dry_run"]
     )
     _print_result(call, removed)
 
@@ -108,14 +108,14 @@ def clean_command(call: Invocation) -> int:
     """Remove everything. Asks for confirmation in a terminal; elsewhere --yes is required."""
     if not (call.flags["yes"] or call.flags["dry_run"]):
         _confirm(call)
-    removed = clean(call.context.settings, dry_run=call.flags["dry_run"])
+    removed = clean(call.session.settings, dry_run=call.flags["dry_run"])
     _print_result(call, removed)
     return 1 if removed.busy else 0
 
 
 def _find_scopes(invocation: Invocation) -> list[Scope]:
     """Return the scopes whose lockfiles protect entries: the selected one and the user's, if they can be found."""
-    settings = invocation.context.settings
+    settings = invocation.session.settings
     if invocation.flags["user"]:
         return [invocation.scope]
     scopes = []
@@ -139,7 +139,7 @@ def _total_bytes(entries: list[CacheEntry]) -> int:
 
 
 def _confirm(invocation: Invocation) -> None:
-    root = cache_root(invocation.context.settings)
+    root = cache_root(invocation.session.settings)
     if not invocation.can_ask(sys.stderr):
         raise UsageError(f"refusing to empty {root} without confirmation", hint="pass --yes")
     if not click.confirm(f"Empty {root}? Everything in it can be fetched again.", err=True):

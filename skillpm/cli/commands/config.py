@@ -43,7 +43,7 @@ Examples:
 @scope_options
 def list_command(call: Invocation, show_origin: bool) -> None:  # noqa: FBT001  (a flag of the command line)
     """List all settings in effect here. Tokens are never shown."""
-    settings = list_settings(call.scope, call.context, command_line_keys=_command_line_keys(call.flags))
+    settings = list_settings(call.project, command_line_keys=_command_line_keys(call.flags))
     if call.console.as_json:
         call.console.print_json({"settings": [_to_json(setting) for setting in settings]})
         return
@@ -66,7 +66,7 @@ Examples:
 @scope_options
 def get_command(call: Invocation, key: str) -> None:
     """Print the value of a setting in effect here, or nothing if it is not set."""
-    settings = find_settings(call.scope, call.context, key, command_line_keys=_command_line_keys(call.flags))
+    settings = find_settings(call.project, key, command_line_keys=_command_line_keys(call.flags))
     if call.console.as_json:
         rows = [_to_json(setting) for setting in settings]
         call.console.print_json(rows[0] if len(rows) == 1 else {"settings": rows})
@@ -99,7 +99,7 @@ Examples:
 @output_options
 def set_command(call: Invocation, key: str, values: tuple[str, ...]) -> None:
     """Set a value in your config.toml. Everything else in the file is preserved."""
-    _print_result(call, set_setting(call.context, key, values))
+    _print_result(call, set_setting(call.session, key, values))
 
 
 @command.command(
@@ -110,7 +110,7 @@ def set_command(call: Invocation, key: str, values: tuple[str, ...]) -> None:
 @output_options
 def unset_command(call: Invocation, key: str) -> None:
     """Remove a setting from your config.toml."""
-    _print_result(call, unset_setting(call.context, key))
+    _print_result(call, unset_setting(call.session, key))
 
 
 def _command_line_keys(flags: Mapping[str, Any]) -> list[str]:
@@ -120,7 +120,7 @@ def _command_line_keys(flags: Mapping[str, Any]) -> list[str]:
 def _print_result(invocation: Invocation, change: ConfigChange) -> None:
     if invocation.console.as_json:
         value = {"changed": change.is_changed, "key": change.key, "value": change.value, "file": change.file}
-        invocation.console.print_json(value | {"warnings": list(invocation.context.reporter.warnings)})
+        invocation.console.print_json(value | {"warnings": list(invocation.session.reporter.warnings)})
     elif change.value is None:
         invocation.console.print_message(f"{change.key} is no longer set in {change.file}")
     else:

@@ -55,13 +55,13 @@ def command(call: Invocation, name: str, update: bool, revisions: str | None, ou
     if output_format == "markdown" and (revisions is None or call.console.as_json):
         raise UsageError("--format markdown needs --locked, without --json")
     if revisions is not None:
-        diff = diff_locked(call.scope, call.context, revisions, name)
+        diff = diff_locked(call.project, revisions, name)
         _print_locked(call, diff, as_markdown=output_format == "markdown")
         return 0 if diff.is_complete else 1
     if not name:
-        _print_all(call, (diff_all_updates if update else diff_all_edits)(call.scope, call.context), update=update)
+        _print_all(call, (diff_all_updates if update else diff_all_edits)(call.project), update=update)
     else:
-        _print_one(call, (diff_update if update else diff_edits)(call.scope, call.context, name), update=update)
+        _print_one(call, (diff_update if update else diff_edits)(call.project, name), update=update)
     return 0
 
 
@@ -69,7 +69,7 @@ def _print_locked(call: Invocation, diff: LockDiff, *, as_markdown: bool) -> Non
     console = call.console
     if console.as_json:
         skills = [{**change_to_json(change), "files": files_to_json(change.files)} for change in diff.changes]
-        warnings = list(call.context.reporter.warnings)
+        warnings = list(call.session.reporter.warnings)
         console.print_json({"from": diff.old_label, "to": diff.new_label, "skills": skills, "warnings": warnings})
         return
     if as_markdown:
@@ -101,7 +101,7 @@ def _print_one(call: Invocation, diff: SkillDiff, *, update: bool) -> None:
 
 def _print_all(call: Invocation, diffs: list[SkillDiff], *, update: bool) -> None:
     if call.console.as_json:
-        warnings = list(call.context.reporter.warnings)
+        warnings = list(call.session.reporter.warnings)
         call.console.print_json({"skills": [_to_json(diff, update=update) for diff in diffs], "warnings": warnings})
         return
     for diff in diffs:

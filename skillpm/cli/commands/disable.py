@@ -19,4 +19,4 @@ Examples:
 @change_options
 def command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
     """Disable skills without uninstalling them: remove them from registry, links and prompts."""
-    print_enable_result(call, disable(call.scope, call.context, names, agents, build_change_options(call)))
+    print_enable_result(call, disable(call.project, names, agents, build_change_options(call)))

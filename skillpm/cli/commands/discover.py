@@ -34,7 +34,7 @@ Examples:
 @scope_options
 def command(call: Invocation, agent: str, paths: tuple[str, ...]) -> None:
     """Show which skills an agent host sees here, and which are hidden by others. Changes nothing."""
-    settings, project = call.context.settings, call.flags["project"] or ""
+    settings, project = call.session.settings, call.flags["project"] or ""
     discovery = discover(agent, directory=project, paths=paths, user_only=call.flags["user"], settings=settings)
     discovery = discovery.replace(warnings=(*find_plugins(discovery.roots), *discovery.warnings))
     if call.console.as_json:

@@ -19,7 +19,7 @@ Examples:
 @change_options
 def command(call: Invocation, names: tuple[str, ...], agents: tuple[str, ...]) -> None:
     """Enable skills that were disabled."""
-    print_enable_result(call, enable(call.scope, call.context, names, agents, build_change_options(call)))
+    print_enable_result(call, enable(call.project, names, agents, build_change_options(call)))
 
 
 def print_enable_result(invocation: Invocation, result: EnableResult) -> None:

@@ -18,7 +18,7 @@ Examples:
 @scope_options
 def command(call: Invocation, agent: str, *, write: bool) -> None:
     """Choose the skills that a host lists by name alone, so that the model gets all other descriptions whole."""
-    result = fit(call.scope, call.context.settings, agent, write=write)
+    result = fit(call.scope, call.session.settings, agent, write=write)
     if call.console.as_json:
         value = {"agent": result.agent, "file": result.file, "nameOnly": list(result.names), "skills": result.total}
         call.console.print_json({**value, "written": result.is_written})

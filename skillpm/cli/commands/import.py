@@ -21,6 +21,7 @@ from skillpm.cli.reports.change_output import change_to_json, print_change
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize
 from skillpm.foreign_formats.base import SkippedSkill
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope, is_home, resolve_project_scope, user_scope
 
 MAX_ITEMIZED = 3
@@ -50,7 +51,7 @@ def command(call: Invocation, path: str) -> int:
     (spm), .claude-plugin/marketplace.json, and skills installed by gh. The files of the other tool are kept.
     """
     detected, scope = _detect_source(call, path)
-    result = import_skills(scope, call.context, detected, build_change_options(call))
+    result = import_skills(Project(scope, call.session), detected, build_change_options(call))
     if call.console.as_json:
         call.console.print_json(_to_json(result))
     else:
@@ -60,8 +61,8 @@ def command(call: Invocation, path: str) -> int:
 
 def _detect_source(invocation: Invocation, path: str) -> tuple[DetectedTools, Scope]:
     """Return the detected tools and the scope to import into: the selected one, else the folder of the files."""
-    settings, (user, project) = invocation.context.settings, read_scope_flags(invocation.flags)
-    detected = detect_tools(invocation.context, path or (settings.home if user else project or "."))
+    settings, (user, project) = invocation.session.settings, read_scope_flags(invocation.flags)
+    detected = detect_tools(invocation.session, path or (settings.home if user else project or "."))
     if user or (detected.is_global and not project):
         return detected, user_scope(settings)
     if project:
@@ -102,7 +103,7 @@ def _skipped_to_json(item: SkippedSkill) -> dict[str, str]:
 
 def _print_result(invocation: Invocation, result: ImportResult) -> None:
     console = invocation.console
-    working_directory = invocation.context.settings.working_directory
+    working_directory = invocation.session.settings.working_directory
     for document in result.documents:
         file = os.path.relpath(document.file, working_directory)
         console.print_message(f"read {'SKILL.md files' if os.path.isdir(document.file) else file} of {document.tool}")

@@ -73,14 +73,14 @@ def build_command(call: Invocation, sources: tuple[str, ...], out: str, onto: st
         versions_from_commits=flags["version_from_commits"],
         published=flags["published"],
         skip_invalid=flags["skip_invalid"],
-        key=load_signing_key(call.context, flags["sign"]),
+        key=load_signing_key(call.session, flags["sign"]),
         dry_run=flags["dry_run"],
     )
     if onto and options.dry_run:
         raise UsageError("--onto and --dry-run cannot be used together", hint="--onto fills DIR; leave one out")
     page = not flags["no_catalog"]
-    with open_index_writer(call.context, out, page=page, onto=onto, sources=sources) as writer:
-        result = build_index(call.context, sources, writer, options)
+    with open_index_writer(call.session, out, page=page, onto=onto, sources=sources) as writer:
+        result = build_index(call.session, sources, writer, options)
     _print_result(call, result, out, dry_run=options.dry_run, adds=True)
 
 
@@ -95,7 +95,7 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
     """Hide a version from new resolutions. Existing lockfiles can still install it."""
     name, version = _parse_name_and_version("yank", spec, folder, extra)
     _check_utf8("--reason", reason)
-    with open_index_writer(call.context, folder, must_exist=True) as writer:
+    with open_index_writer(call.session, folder, must_exist=True) as writer:
         result = writer.yank(parse_skill_name(name), version, reason=reason)
         latest = writer.latest_version(parse_skill_name(name))
         yank_reason = writer.yank_reason(parse_skill_name(name), version)
@@ -110,7 +110,7 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
             f"{name} {version} is already yanked{f': {sanitize(yank_reason)}' if yank_reason else ''}"
         )
     for release in result.uninstallable:
-        call.context.reporter.warn(f"{release.name} {release.version} can no longer be installed: {release.reason}")
+        call.session.reporter.warn(f"{release.name} {release.version} can no longer be installed: {release.reason}")
     if result.uninstallable and says_more:
         commands = [
             f"`{join(['skillpm', 'index', 'yank', f'{it.name}@{it.version}', folder])}`" for it in result.uninstallable
@@ -128,7 +128,7 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
 def unyank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...]) -> None:
     """Undo the yank of a version."""
     name, version = _parse_name_and_version("unyank", spec, folder, extra)
-    with open_index_writer(call.context, folder, must_exist=True) as writer:
+    with open_index_writer(call.session, folder, must_exist=True) as writer:
         result = writer.yank(parse_skill_name(name), version, undo=True)
     if not (call.console.as_json or call.console.quiet):
         call.console.print_line(
@@ -149,7 +149,7 @@ def unyank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, .
 @output_options
 def prune_command(call: Invocation, folder: str, drop_yanked: bool, dry_run: bool) -> None:  # noqa: FBT001  (flags)
     """Remove archives that no version refers to."""
-    with open_index_writer(call.context, folder, must_exist=True) as writer:
+    with open_index_writer(call.session, folder, must_exist=True) as writer:
         result = writer.prune(drop_yanked=drop_yanked, dry_run=dry_run)
     _print_result(call, result, folder, dry_run=dry_run)
 
@@ -169,7 +169,7 @@ Examples:
 def page_command(call: Invocation, specs: tuple[str, ...], out: str, name: str) -> None:
     """Write the HTML catalog of skills in OCI registries: static files for any web server."""
     _check_utf8("--name", name)
-    _print_result(call, write_oci_page(call.context, specs, out, name=name), out)
+    _print_result(call, write_oci_page(call.session, specs, out, name=name), out)
 
 
 @command.command(
@@ -184,7 +184,7 @@ Examples:
 @output_options
 def check_command(call: Invocation, location: str) -> int:
     """Check every document, archive and digest of an index. Exits with 1 if there are problems."""
-    problems = check_index(call.context, location)
+    problems = check_index(call.session, location)
     if call.console.as_json:
         rows = [{"where": redact_credentials(problem.where), "message": problem.message} for problem in problems]
         call.console.print_json({"ok": not problems, "problems": rows})

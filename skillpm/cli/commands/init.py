@@ -21,7 +21,7 @@ def command(call: Invocation, folder: str) -> None:
     folders = [path for path in (folder, call.flags["project"]) if path]
     if len(folders) + call.flags["user"] > 1:
         raise UsageError("DIR, --project and --global cannot be used together")
-    created, directory, notes = init(call.context, folders[0] if folders else ".", user=call.flags["user"])
+    created, directory, notes = init(call.session, folders[0] if folders else ".", user=call.flags["user"])
     if call.console.as_json:
         call.console.print_json({"created": created, **({"notes": list(notes)} if notes else {})})
         return

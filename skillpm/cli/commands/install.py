@@ -27,6 +27,7 @@ from skillpm.errors import ManySkillsError, UsageError
 from skillpm.fetchers.common.base import AvailableSkill
 from skillpm.kinds.base import RefKind, Source
 from skillpm.operations.install.add import install
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import missing_project_message, require_project_in_ci
 from skillpm.scope.scope import Scope, is_in_repository
 from skillpm.specs.request import InstallRequest, format_skill_spec
@@ -139,28 +140,28 @@ def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> int:  
         if agents := call.flags["agents"]:
             link = call.scope.command("link", *agents)
             raise UsageError("a SPEC is missing", hint=f"to link what is installed, run `{link}`")
-        require_project_in_ci(call.scope, call.context.settings)
+        require_project_in_ci(call.scope, call.session.settings)
         from skillpm.operations.install.sync import sync  # noqa: PLC0415  (only without SPEC)
 
         options = build_change_options(call, locked_in_ci=True)
-        print_change(call, result := run_confirmed(call, options, partial(sync, call.scope, call.context)))
+        print_change(call, result := run_confirmed(call, options, partial(sync, call.project)))
         return exit_code_of(call, result.left_out)
     request = _build_request(specs, call.flags)
     if list_only:
         return _print_available_skills(call, request)
     scope = call.scope
-    is_new = scope.is_fallback and is_in_repository(call.context.settings)
+    is_new = scope.is_fallback and is_in_repository(call.session.settings)
     if is_new:
         from skillpm.operations.init import start_project  # noqa: PLC0415  (once a project)
 
-        scope = start_project(scope, call.context)
+        scope = start_project(Project(scope, call.session))
     result = _install(call, scope, request, is_new=is_new)
     if is_new and result.is_changed and not result.is_dry_run:
         result = result.replace(notes=(STARTED.format(scope.root), *result.notes))
     if request.agents and not result.is_dry_run:
         from skillpm.operations.agents import warn_lost_skills  # noqa: PLC0415  (imports the serving of skills)
 
-        result = warn_lost_skills(scope, call.context, request.agents, result)
+        result = warn_lost_skills(Project(scope, call.session), request.agents, result)
     print_change(call, result)
     return exit_code_of(call, result.left_out)
 
@@ -171,7 +172,7 @@ def _install(invocation: Invocation, scope: Scope, request: InstallRequest, *, i
     options = build_change_options(invocation).replace(announce=announce)
     while True:
         try:
-            return run_confirmed(invocation, options, partial(install, scope, invocation.context, request))
+            return run_confirmed(invocation, options, partial(install, Project(scope, invocation.session), request))
         except ManySkillsError as error:
             names = choose_skills(invocation, error)
             if not names:
@@ -185,7 +186,7 @@ def _announce_scope(invocation: Invocation, scope: Scope, *, is_new: bool) -> No
     if is_new:
         message = f"no skills.json in this git repository: starting a project in {scope.root}"
     elif scope.is_fallback:
-        message = f"user scope: {missing_project_message(invocation.context.settings)}"
+        message = f"user scope: {missing_project_message(invocation.session.settings)}"
     if message:
         invocation.console.print_message(message)
 
@@ -217,7 +218,7 @@ def _build_request(specs: tuple[str, ...], flags: Mapping[str, Any]) -> InstallR
 
 def _print_available_skills(call: Invocation, request: InstallRequest) -> int:
     """Print the skills of SPECs. Return 1 if none can be installed, and with `--strict` if one cannot."""
-    skills = sorted(list_available(call.scope, call.context, request), key=lambda skill: (skill.name, skill.path))
+    skills = sorted(list_available(call.project, request), key=lambda skill: (skill.name, skill.path))
     unusable = [skill for skill in skills if _problem_of(skill)]
     is_strict = call.flags["strict"] and any(skill.others or _problem_of(skill) for skill in skills)
     exit_code = 1 if skills and len(unusable) == len(skills) else int(is_strict)

@@ -24,7 +24,7 @@ Examples:
 @change_options
 def command(call: Invocation, agents: tuple[str, ...]) -> None:
     """Link the skills of this scope into the skills folders of agent hosts, and keep the links current."""
-    result = link(call.scope, call.context, agents or _choose_hosts(call), build_change_options(call))
+    result = link(call.project, agents or _choose_hosts(call), build_change_options(call))
     print_change(call, result, documents="agents of skills.json")
     if not result.actions:
         call.console.print_message("no skills to link yet; skills that you install or create later are linked at once")
@@ -32,7 +32,7 @@ def command(call: Invocation, agents: tuple[str, ...]) -> None:
 
 def _choose_hosts(call: Invocation) -> Sequence[str]:
     """Return the hosts that are here; in a terminal, ask if a person has to choose. Raises `UsageError`."""
-    hosts = detect_hosts(call.scope, call.context)
+    hosts = detect_hosts(call.project)
     if not hosts.names:
         raise UsageError("no agent host given, and none found on this machine", hint=ALL_HOSTS)
     if hosts.is_certain:

@@ -30,6 +30,7 @@ from skillpm.operations.inspect.list import (
     startup_tokens,
 )
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import load_rules, visible_scopes
@@ -66,13 +67,13 @@ def command(
             raise UsageError("--agent needs --tokens", hint="`skillpm discover --agent ID` lists what a host sees")
         _print_host_listing(call, agent)
         return
-    settings = call.context.settings
+    settings = call.session.settings
     acceptance = Acceptance(scope, settings)
     listing = mark_blocked(list_skills(scope, acceptance), load_policies(visible_scopes(scope, settings), settings))
     if groups:
         from skillpm.change.groups import group_skills  # noqa: PLC0415  (imports the resolver)
 
-        names = group_skills(read_project_files(scope, call.context), groups)
+        names = group_skills(read_project_files(Project(scope, call.session)), groups)
         listing = listing.replace(skills=tuple(skill for skill in listing.skills if skill.name in names), problems=())
     if paths and not call.console.as_json:
         shown = listing if include_hidden else filter_denied(listing, load_rules(scope, settings))[0]
@@ -89,7 +90,7 @@ def command(
 def _print_listing(call: Invocation, scope: Scope, listing: Listing, *, tokens: bool, include_hidden: bool) -> None:
     hidden = 0
     if not include_hidden:
-        listing, hidden = filter_denied(listing, load_rules(scope, call.context.settings))
+        listing, hidden = filter_denied(listing, load_rules(scope, call.session.settings))
     if call.console.as_json:
         call.console.print_json(_to_json(listing, tokens=tokens))
         return
@@ -111,7 +112,7 @@ def _print_listing(call: Invocation, scope: Scope, listing: Listing, *, tokens: 
         call.console.print_message(f"permissions hide {hidden} more; `skillpm list --all` shows them")
     elif not listing.skills:
         # A fresh clone has a lockfile and no skills.
-        locked = len(read_project_files(scope, call.context).lockfile.skills)
+        locked = len(read_project_files(Project(scope, call.session)).lockfile.skills)
         next_step = f"{locked} locked: `skillpm sync` installs them" if locked else "try `skillpm install code-review`"
         call.console.print_message(f"no skills in {listing.directory}; {next_step}")
     if not call.console.quiet:
@@ -130,7 +131,7 @@ def _print_members(invocation: Invocation, listing: Listing) -> None:
 def _print_flat_file_hint(invocation: Invocation, listing: Listing) -> None:
     """Print a hint if there are flat files that `migrate` can convert."""
     files = find_flat_files(
-        listing.directory, {skill.name for skill in listing.skills}, invocation.context.settings.limits
+        listing.directory, {skill.name for skill in listing.skills}, invocation.session.settings.limits
     )
     if files:
         command = f"skillpm migrate{invocation.scope.flag} --dry-run"
@@ -141,7 +142,7 @@ def _print_flat_file_hint(invocation: Invocation, listing: Listing) -> None:
 
 def _print_orphan_hint(invocation: Invocation) -> None:
     """Print a hint if there are skills that are not listed, since their folder belongs to no project."""
-    if orphans := find_orphaned_skills(invocation.scope, invocation.context.settings):
+    if orphans := find_orphaned_skills(invocation.scope, invocation.session.settings):
         invocation.console.print_message(
             f"{pluralize(orphans.count, 'skill')} in {orphans.directory}, which belongs to no project: "
             f"`{orphans.command}` makes it one"
@@ -166,7 +167,7 @@ def _print_host_listing(call: Invocation, agent: str) -> None:
     """Print how much of each description a host gives to the model."""
     from skillpm.operations.host_listing import read_host_listing  # noqa: PLC0415  (only for --agent)
 
-    listing = read_host_listing(call.scope, call.context.settings, agent)
+    listing = read_host_listing(call.scope, call.session.settings, agent)
     if call.console.as_json:
         rows = [{"name": skill.name, "characters": skill.length, "shown": skill.shown} for skill in listing.skills]
         value = {"agent": agent, "hasLimit": listing.has_limit, "skills": rows, "cut": len(listing.cut)}

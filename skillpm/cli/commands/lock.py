@@ -20,6 +20,7 @@ from skillpm.core.suggestions import list_some
 from skillpm.errors import LockfileOutdated, UsageError
 from skillpm.locking.lock_proof import Claim, LockProof
 from skillpm.operations.install.lock import LockResult, check_lock, lock
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import require_project_in_ci
 from skillpm.vetting.validation_options import ValidationOptions
 
@@ -50,15 +51,15 @@ def command(call: Invocation, check: bool, upgrade: bool, skills: tuple[str, ...
     still lead to what is locked; with --offline, it prints what was not proved.
     """
     scope, dry_run = call.scope, call.flags["dry_run"]
-    require_project_in_ci(scope, call.context.settings)
+    require_project_in_ci(scope, call.session.settings)
     validation = ValidationOptions(allow=call.flags["allowed_rules"])
     if check and (upgrade or skills or validation.allow):
         raise UsageError("--check cannot be used with --upgrade, --upgrade-skill or --allow")
     upgraded = () if upgrade else skills or None
     if check:
-        result = check_lock(scope, call.context)
+        result = check_lock(Project(scope, call.session))
     else:
-        result = lock(scope, call.context, dry_run=dry_run, upgrade=upgraded, validation=validation)
+        result = lock(Project(scope, call.session), dry_run=dry_run, upgrade=upgraded, validation=validation)
     if call.console.as_json:
         rows = [{"name": name, "from": old, "to": new} for name, old, new in result.changes]
         value = {

@@ -99,7 +99,7 @@ def command(  # noqa: PLR0913  (its options)
     hosts, origins = [*map(parse_allowed_host, allowed_hosts)], [*map(parse_allowed_origin, allowed_origins)]
     if print_config is not None:
         return _print_config(call, print_config, address, needs_token=_has_token(call, token_file), budget=budget)
-    refresh_policies(call.scope, call.context)
+    refresh_policies(call.project)
     service = create_service(call, is_server=True)
     service.budget = budget
     if check:
@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913  (its options)
         message = "serving over MCP needs a package that is not installed"
         raise UsageError(message, hint=extra_hint("mcp")) from error
     if address is not None:
-        token = read_token(call.context.settings, token_file)
+        token = read_token(call.session.settings, token_file)
         from skillpm.serving.mcp.http import AllowedRequests  # noqa: PLC0415  (uvicorn takes 0.1 s)
 
         return _serve_http(call, service, address, AllowedRequests(token=token, hosts=hosts, origins=origins))
@@ -142,7 +142,7 @@ def _serve_http(call: Invocation, service: SkillService, address: ListenAddress,
 
 
 def _has_token(call: Invocation, token_file: str | None) -> bool:
-    return token_file is not None or bool(call.context.settings.environ.get(TOKEN_VARIABLE))
+    return token_file is not None or bool(call.session.settings.environ.get(TOKEN_VARIABLE))
 
 
 def _print_config(call: Invocation, name: str, address: ListenAddress | None, *, needs_token: bool, budget: int) -> int:

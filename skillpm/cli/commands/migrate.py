@@ -9,6 +9,7 @@ from skillpm.cli.change_options import dry_run_option, lock_timeout_option
 from skillpm.cli.options import Invocation, create_invocation, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
+from skillpm.scope.project import Project
 from skillpm.scope.scope import folder_scope
 
 MAX_LISTED_SKIPS = 60
@@ -36,8 +37,8 @@ def command(directory: str | None, dry_run: bool, **flags: Any) -> None:  # noqa
     call = create_invocation({**flags, "offline": True})
     if directory is not None and (flags["user"] or flags["project"]):
         raise UsageError("DIR cannot be used together with --global or --project")
-    scope = call.scope if directory is None else folder_scope(call.context.settings, directory)
-    result = migrate(scope, call.context, dry_run=dry_run)
+    scope = call.scope if directory is None else folder_scope(call.session.settings, directory)
+    result = migrate(Project(scope, call.session), dry_run=dry_run)
     if call.console.as_json:
         call.console.print_json(_to_json(result))
     elif not call.console.quiet:

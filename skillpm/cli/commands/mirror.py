@@ -34,7 +34,7 @@ def command(call: Invocation, arguments: tuple[str, ...]) -> None:
             hint=f"e.g. skillpm mirror skills.lock {shell_word(destination)}",
         )
     request = MirrorRequest(lockfiles=tuple(lockfiles), destination=destination, dry_run=call.flags["dry_run"])
-    result = mirror_skills(call.context, request)
+    result = mirror_skills(call.session, request)
     if call.console.as_json:
         call.console.print_json(
             {
@@ -42,7 +42,7 @@ def command(call: Invocation, arguments: tuple[str, ...]) -> None:
                 "mirrored": [_to_json(each) for each in result.skills],
                 "unneeded": dict(result.unneeded),
                 **({"dryRun": True} if request.dry_run else {}),
-                "warnings": list(call.context.reporter.warnings),
+                "warnings": list(call.session.reporter.warnings),
             }
         )
     elif not call.console.quiet:

@@ -25,7 +25,7 @@ Examples:
 def command(call: Invocation, name: str, folder: str, description: str) -> None:
     """Create a new skill: a folder with a valid SKILL.md to edit."""
     created = create_skill(
-        call.context,
+        call.session,
         name,
         folder,
         description=description,

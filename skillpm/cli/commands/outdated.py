@@ -28,10 +28,10 @@ Examples:
 @fetch_options
 def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  # noqa: FBT001  (a flag)
     """List outdated skills: the locked version, the one `update` would install, the latest one. Changes nothing."""
-    require_project_in_ci(call.scope, call.context.settings)
-    outdated = find_outdated(call.scope, call.context, names)
+    require_project_in_ci(call.scope, call.session.settings)
+    outdated = find_outdated(call.project, names)
     if call.console.as_json:
-        warnings = list(call.context.reporter.warnings)
+        warnings = list(call.session.reporter.warnings)
         call.console.print_json({"skills": [_to_json(it) for it in outdated], "warnings": warnings})
         return _exit_code(outdated, as_check=as_check)
     if outdated:
@@ -49,7 +49,7 @@ def command(call: Invocation, names: tuple[str, ...], as_check: bool) -> int:  #
         call.console.print_message(
             f"{' and '.join(names) or 'everything'} {'are' if len(names) > 1 else 'is'} up to date"
         )
-    for message in install_mismatch_messages(call.scope, call.context, names):
+    for message in install_mismatch_messages(call.project, names):
         call.console.print_message(message)
     return _exit_code(outdated, as_check=as_check)
 

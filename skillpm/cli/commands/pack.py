@@ -21,7 +21,7 @@ Examples:
 @output_options
 def command(call: Invocation, path: str, out: str) -> None:
     """Create a reproducible .tar.gz archive of a valid skill."""
-    created = pack_skill(call.context, path, out, load_signing_key(call.context, call.flags["sign"]))
+    created = pack_skill(call.session, path, out, load_signing_key(call.session, call.flags["sign"]))
     if call.console.as_json:
         call.console.print_json({"created": [created]})
     elif not call.console.quiet:

@@ -50,10 +50,10 @@ Examples:
 @scope_options
 def check_command(call: Invocation, names: tuple[str, ...]) -> int:
     """Check skills against the policies in effect. Changes nothing."""
-    policies = list_policies(call.scope, call.context.settings)
-    skills = check_skills(call.scope, call.context, names)
+    policies = list_policies(call.scope, call.session.settings)
+    skills = check_skills(call.project, names)
     forbidden = [skill for skill in skills if skill.problems]
-    unchecked = find_unchecked(call.scope, call.context)
+    unchecked = find_unchecked(call.project)
     if call.console.as_json:
         rows = [_skill_to_json(skill) for skill in skills]
         others = {"unchecked": unchecked} if unchecked else {}
@@ -83,7 +83,7 @@ def check_command(call: Invocation, names: tuple[str, ...]) -> int:
 @scope_options
 def show_command(call: Invocation) -> None:
     """List all rules in effect, with the file that each comes from. All policies must allow a skill."""
-    policies = list_policies(call.scope, call.context.settings)
+    policies = list_policies(call.scope, call.session.settings)
     if call.console.as_json:
         call.console.print_json({"policies": [_policy_to_json(policy) for policy in policies]})
         return
@@ -98,8 +98,8 @@ def show_command(call: Invocation) -> None:
                 )
     if not policies:
         call.console.print_message(
-            f"there is no policy: neither {call.context.settings.machine_policy}, nor policy.toml in "
-            f"{call.context.settings.config_dir}, nor skills.policy.toml in the project"
+            f"there is no policy: neither {call.session.settings.machine_policy}, nor policy.toml in "
+            f"{call.session.settings.config_dir}, nor skills.policy.toml in the project"
         )
 
 
@@ -116,7 +116,7 @@ def _print_blocked(call: Invocation, blocked: list[dict[str, str]]) -> None:
 @scope_options
 def refresh_command(call: Invocation) -> int:
     """Fetch the published policies now, regardless of their interval. Exit 1 if one cannot be fetched."""
-    results = refresh_policies(call.scope, call.context)
+    results = refresh_policies(call.project)
     failed = any(result.error is not None for result in results)
     if call.console.as_json:
         call.console.print_json({"ok": not failed, "policies": [_result_to_json(result) for result in results]})
@@ -149,7 +149,7 @@ def enforce_command(call: Invocation) -> int:
     Published policies are fetched first if they are due. Links and copies are removed, edited copies become backups,
     and the skills stay where they are.
     """
-    results = enforce_policies(call.context)
+    results = enforce_policies(call.session)
     failed = any(result.error is not None for result in results)
     if call.console.as_json:
         rows = [
@@ -176,7 +176,7 @@ def enforce_command(call: Invocation) -> int:
 @output_options
 def sign_command(call: Invocation, file: str, key: str) -> None:
     """Sign a policy, so that other machines can fetch it."""
-    signed = sign_policy(call.context, file, key)
+    signed = sign_policy(call.session, file, key)
     if call.console.as_json:
         call.console.print_json({"signature": signed.signature, "key": signed.public_key, "issued": signed.issued})
         return
@@ -189,7 +189,7 @@ def sign_command(call: Invocation, file: str, key: str) -> None:
 @output_options
 def new_key_command(call: Invocation, file: str) -> None:
     """Create a key to sign policies with, and print the public key for `[fetch]`."""
-    key = create_key(call.context, file)
+    key = create_key(call.session, file)
     if call.console.as_json:
         call.console.print_json({"key": key})
         return

@@ -9,7 +9,7 @@ from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
-from skillpm.serving.projects import Project, load_projects
+from skillpm.serving.projects import Role, load_projects
 from skillpm.serving.renderers.model_text import sanitize_text
 
 
@@ -26,7 +26,7 @@ Examples:
 def command(call: Invocation, name: str | None, data_dir: str | None) -> None:
     """List projects (projects/NAME/ROLE.md in the skills directory), or print the instructions of one."""
     service = create_service(call)
-    settings = call.context.settings
+    settings = call.session.settings
     directory = call.scope.layout.directory
     if data_dir is not None:
         directory = os.path.join(settings.working_directory, data_dir.replace("~", settings.home, data_dir[:1] == "~"))
@@ -53,7 +53,7 @@ def command(call: Invocation, name: str | None, data_dir: str | None) -> None:
             call.console.print_message(f"no projects in {directory}; a project is a folder projects/NAME with ROLE.md")
 
 
-def _find_project(name: str, projects: tuple[Project, ...]) -> Project:
+def _find_project(name: str, projects: tuple[Role, ...]) -> Role:
     for project in projects:
         if project.name == name:
             return project

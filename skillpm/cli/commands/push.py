@@ -58,10 +58,10 @@ def command(call: Invocation, arguments: tuple[str, ...], tags: tuple[str, ...])
         skip_invalid=flags["skip_invalid"],
         as_image=flags["image"],
         collection=flags["collection"],
-        key=load_signing_key(call.context, flags["sign"]),
+        key=load_signing_key(call.session, flags["sign"]),
     )
-    plan = plan_push(call.context, request)
-    pushed = push_skills(call.context, plan, dry_run=flags["dry_run"])
+    plan = plan_push(call.session, request)
+    pushed = push_skills(call.session, plan, dry_run=flags["dry_run"])
     if call.console.as_json:
         dry_run = {"dryRun": True} if flags["dry_run"] else {}
         left_out = [{"where": label, "why": reason} for label, reason in sorted(plan.left_out.items())]

@@ -6,6 +6,7 @@ from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, scope_options
 from skillpm.core.text import pluralize
 from skillpm.operations.registry import check_registry, rebuild_registry
+from skillpm.scope.project import Project
 
 
 @click.group(
@@ -24,7 +25,7 @@ def command() -> None:
 def build_command(call: Invocation) -> None:
     """Build the registry from the skills on disk, including local ones."""
     scope = call.scope
-    result = rebuild_registry(scope, call.context)
+    result = rebuild_registry(Project(scope, call.session))
     if call.console.as_json:
         findings = (*result.problems, *result.warnings)
         problems = [{"path": finding.path, "message": finding.message} for finding in findings]
@@ -44,7 +45,7 @@ def build_command(call: Invocation) -> None:
 @scope_options
 def check_command(call: Invocation) -> int:
     """Check that the registry matches the skills on disk. Changes nothing; exits with 1 if it does not."""
-    result = check_registry(call.scope, call.context)
+    result = check_registry(call.project)
     if call.console.as_json:
         problems = [{"path": problem.path, "message": problem.message} for problem in result.problems]
         call.console.print_json(

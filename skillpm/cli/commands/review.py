@@ -50,7 +50,7 @@ def command(call: Invocation, name: str, approves: bool, url: str | None, as_che
         return 0
     if not name:
         return _print_list(call, as_check=as_check)
-    subject = find_subject(call.scope, call.context, name, call.flags["digest"] or "")
+    subject = find_subject(call.project, name, call.flags["digest"] or "")
     if approves:
         _approve(call, subject)
     else:
@@ -71,7 +71,7 @@ def _check_options(call: Invocation, name: str, *, approves: bool, url: str | No
 
 
 def _print_list(call: Invocation, *, as_check: bool) -> int:
-    console, found = call.console, list_reviews(call.scope, call.context)
+    console, found = call.console, list_reviews(call.project)
     code = 1 if as_check and found.unreviewed else 0
     if console.as_json:
         skills = [_skill_to_json(skill) for skill in found.skills]
@@ -142,7 +142,7 @@ def _approve(call: Invocation, subject: ReviewSubject) -> None:
         notes=flags["notes"] or "",
         reviewer=flags["reviewer"] or "",
     )
-    recorded = approve(call.scope, call.context, subject.name, subject.digest, approval)
+    recorded = approve(call.project, subject.name, subject.digest, approval)
     if call.console.as_json:
         call.console.print_json({"review": _review_to_json(recorded.review), "file": recorded.file})
         return
@@ -154,7 +154,7 @@ def _approve(call: Invocation, subject: ReviewSubject) -> None:
 
 
 def _import(call: Invocation, url: str) -> None:
-    result = import_reviews(call.scope, call.context, url)
+    result = import_reviews(call.project, url)
     if call.console.as_json:
         imported = {"url": result.imported.url, "digest": result.imported.digest, "reviews": len(result.reviews)}
         call.console.print_json({"import": imported, "file": result.file})

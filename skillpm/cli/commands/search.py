@@ -39,8 +39,7 @@ def command(call: Invocation, words: tuple[str, ...], limit: int, index: str, *,
     if index and installed:
         raise UsageError("--index and --installed cannot be used together")
     results = search(
-        call.scope,
-        call.context,
+        call.project,
         create_service(call),
         query,
         limit=limit,
@@ -74,7 +73,7 @@ def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, 
             console.warn(f"{name} was not searched: {index.error}")
         elif index.error:
             console.warn(f"showing results for {name} as cached {age}: {index.error}")
-        elif invocation.context.settings.offline and not index.config.is_local:
+        elif invocation.session.settings.offline and not index.config.is_local:
             console.print_message(f"{name} as of {age}")
     if not results.results:
         _print_no_results(console, query, results, includes_indexes=includes_indexes)
@@ -151,5 +150,5 @@ def _to_json(query: str, results: SearchResults, invocation: Invocation) -> dict
             }
             for index in results.searched_indexes
         ],
-        "warnings": list(invocation.context.reporter.warnings),
+        "warnings": list(invocation.session.reporter.warnings),
     }

@@ -34,7 +34,7 @@ def command(call: Invocation, name: str) -> None:
     if is_only_spec(name):
         _show_remote(call, name)
         return
-    details = show_skill(call.scope, call.context, name)
+    details = show_skill(call.project, name)
     if call.console.as_json:
         call.console.print_json(_to_json(details))
     else:
@@ -46,7 +46,7 @@ def _show_remote(call: Invocation, spec: str) -> None:
     from skillpm.operations.inspect.show_remote import show_remote  # noqa: PLC0415
 
     try:
-        remote = show_remote(call.scope, call.context, spec)
+        remote = show_remote(call.project, spec)
     except ManySkillsError as error:
         error.hint = f"select one, for example `skillpm show {error.example}`"
         raise

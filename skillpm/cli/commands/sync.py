@@ -16,6 +16,7 @@ from skillpm.cli.options import Invocation
 from skillpm.cli.prompts import run_confirmed, yes_option
 from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.operations.install.sync import sync
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import missing_project_message, require_project_in_ci
 
 
@@ -47,10 +48,10 @@ def command(call: Invocation) -> int:
     overwritten; "edits": {"NAME": "keep"} in skills.json, or "merge", decides for good.
     """
     scope, options = call.scope, build_change_options(call, locked_in_ci=True)
-    require_project_in_ci(scope, call.context.settings)
-    result = run_confirmed(call, options, partial(sync, scope, call.context))
+    require_project_in_ci(scope, call.session.settings)
+    result = run_confirmed(call, options, partial(sync, Project(scope, call.session)))
     if scope.is_fallback:
-        missing = missing_project_message(call.context.settings)
+        missing = missing_project_message(call.session.settings)
         call.console.print_message(f"{missing}; used the user scope (as -g does)")
     print_change(call, result)
     if not result.is_changed:

@@ -22,7 +22,7 @@ Examples:
 @scope_options
 def command(call: Invocation, names: tuple[str, ...]) -> None:
     """Show the locked skills as a dependency tree. `(*)` marks a skill whose dependencies are shown above."""
-    roots = build_dependency_tree(call.scope, call.context, names)
+    roots = build_dependency_tree(call.project, names)
     if call.console.as_json:
         call.console.print_json({"roots": [_to_json(root) for root in roots]})
         return

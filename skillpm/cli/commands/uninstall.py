@@ -30,4 +30,4 @@ def command(call: Invocation, names: tuple[str, ...], *, everything: bool) -> No
     if everything == bool(names):
         problem = "--all and names cannot be used together" if names else "name the skills to remove, or use --all"
         raise UsageError(problem, hint=f"`{call.scope.command('list')}` lists them")
-    print_change(call, uninstall(call.scope, call.context, names, build_change_options(call)))
+    print_change(call, uninstall(call.project, names, build_change_options(call)))

@@ -17,4 +17,4 @@ Examples:
 @change_options
 def command(call: Invocation, agents: tuple[str, ...]) -> None:
     """Remove skill links from the folders of agent hosts. Links that skillpm did not create are kept."""
-    print_change(call, unlink(call.scope, call.context, agents, build_change_options(call)))
+    print_change(call, unlink(call.project, agents, build_change_options(call)))

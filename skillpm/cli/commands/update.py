@@ -49,7 +49,7 @@ def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int
     if as_markdown and call.console.as_json:
         raise UsageError("--format markdown and --json cannot be used together")
     options = build_change_options(call)
-    run = partial(update, call.scope, call.context, names, with_files=as_markdown)
+    run = partial(update, call.project, names, with_files=as_markdown)
     result = run_confirmed(call, options, run)
     if as_markdown:
         from skillpm.cli.reports.review_markdown import render_changes  # noqa: PLC0415

@@ -64,7 +64,7 @@ def command(call: Invocation, spec: str, arguments: tuple[str, ...], command_lin
     )
     request = InstallRequest(specs=(spec,), skills=(skill,) if skill else ())
     try:
-        used = use(call.scope, call.context, request, options)
+        used = use(call.project, request, options)
     except ManySkillsError as error:
         error.hint = f"select one with `{error.example}`"
         raise

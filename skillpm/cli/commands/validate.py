@@ -33,7 +33,7 @@ def command(call: Invocation, paths: tuple[str, ...], *, lenient: bool, fix: boo
         raise UsageError("--lenient and --fix cannot be used together", hint="run `skillpm validate --help`")
     if to_yaml and not fix:
         raise UsageError("--yaml needs --fix", hint="run `skillpm validate --fix --yaml`")
-    skills = validate(call.context, paths, repair=fix, to_yaml=to_yaml)
+    skills = validate(call.session, paths, repair=fix, to_yaml=to_yaml)
     accepted = [skill for skill in skills if (skill.report.loadable if lenient else skill.report.valid)]
     is_ok = len(accepted) == len(skills)
     if call.console.as_json:

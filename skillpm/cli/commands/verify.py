@@ -11,8 +11,8 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import SkillpmError, UsageError
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.inspect.verify import verify
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import require_project_in_ci
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.used_scopes import read_scopes
 from skillpm.vetting.acceptance import unchecked_message
@@ -30,17 +30,17 @@ Examples:
 def command(call: Invocation, all_scopes: bool) -> int:  # noqa: FBT001  (a flag)
     """Verify every byte of the installed skills against the lockfile. Changes nothing."""
     if not all_scopes:
-        require_project_in_ci(call.scope, call.context.settings)
+        require_project_in_ci(call.scope, call.session.settings)
         if call.console.as_json:
-            document = _to_json(call.scope, call.context)
+            document = _to_json(call.project)
             call.console.print_json(document)
             return 0 if document["ok"] else 1
         return _verify(call, call.scope)
     if any(read_scope_flags(call.flags)):
         raise UsageError("--all-scopes cannot be used with --global or --project")
-    scopes = read_scopes(call.context.settings)
+    scopes = read_scopes(call.session.settings)
     if call.console.as_json:
-        documents = [_to_json_or_error(scope, call.context) for scope in scopes]
+        documents = [_to_json_or_error(Project(scope, call.session)) for scope in scopes]
         is_ok = all(document["ok"] for document in documents)
         call.console.print_json({"ok": is_ok, "scopes": documents})
         return 0 if is_ok else 1
@@ -57,13 +57,13 @@ def command(call: Invocation, all_scopes: bool) -> int:  # noqa: FBT001  (a flag
     return max(codes, default=0)
 
 
-def _to_json(scope: Scope, context: Context) -> dict[str, Any]:
+def _to_json(project: Project) -> dict[str, Any]:
     from skillpm.operations.inspect.audit_trail import describe_scope, describe_skills  # noqa: PLC0415  (only for JSON)
 
     result, unchecked, described = (
-        verify(scope, context),
-        find_unchecked(scope, context),
-        describe_skills(scope, context),
+        verify(project),
+        find_unchecked(project),
+        describe_skills(project),
     )
     rows = [
         {
@@ -76,22 +76,28 @@ def _to_json(scope: Scope, context: Context) -> dict[str, Any]:
         for skill in result.skills
     ]
     others = {"unchecked": unchecked} if unchecked else {}
-    return {"ok": result.is_ok, "skills": rows, **others, **describe_scope(scope, context)}
+    return {"ok": result.is_ok, "skills": rows, **others, **describe_scope(project)}
 
 
-def _to_json_or_error(scope: Scope, context: Context) -> dict[str, Any]:
+def _to_json_or_error(project: Project) -> dict[str, Any]:
     """Return the document of a scope; of one that cannot be verified, why: it must not hide the others."""
     try:
-        return _to_json(scope, context)
+        return _to_json(project)
     except SkillpmError as error:
         described = {"code": error.code, "message": error.message, "where": error.where, "hint": error.hint}
-        return {"ok": False, "skills": [], "scope": scope.kind, "directory": scope.layout.directory, "error": described}
+        return {
+            "ok": False,
+            "skills": [],
+            "scope": project.scope.kind,
+            "directory": project.layout.directory,
+            "error": described,
+        }
 
 
 def _verify(call: Invocation, scope: Scope) -> int:
     """Print the result for a scope, and return the exit code."""
-    result = verify(scope, call.context)
-    unchecked = find_unchecked(scope, call.context)
+    result = verify(Project(scope, call.session))
+    unchecked = find_unchecked(Project(scope, call.session))
     if result.is_pending:
         call.console.print_message("a change is in progress or was interrupted; this is the state after it")
     failed = [skill for skill in result.skills if skill.state not in {"ok", "link"}]

@@ -38,7 +38,7 @@ def command(call: Invocation, words: tuple[str, ...]) -> None:
     if not skills:
         raise UsageError("missing the version", hint=f"e.g. skillpm version {shell_word(change)} minor")
     dry_run = call.flags["dry_run"]
-    results = change_versions(call.context, skills, change, dry_run=dry_run)
+    results = change_versions(call.session, skills, change, dry_run=dry_run)
     if call.console.as_json:
         values = [{"name": it.name, "path": it.path, "from": it.before, "to": it.after} for it in results]
         is_changed = any(it.before != it.after for it in results) and not dry_run

@@ -1,16 +1,16 @@
 """`exclude-newer` for branches: which commits may be taken, and which newest ones were left out."""
 
-from collections.abc import Callable
 from functools import cached_property
 
-from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff
+from skillpm.core.exclude_newer import Cutoff
+from skillpm.fetchers.common.gate import OPEN, Gate
 
 
 class Cooldown:
     """The cutoff of a command, read when a branch is first followed, and what it excluded."""
 
-    def __init__(self) -> None:
-        self.find_cutoff: Callable[[], Cutoff] = lambda: NO_CUTOFF
+    def __init__(self, gate: Gate = OPEN) -> None:
+        self._gate = gate
         # URL -> locked commits, which may be taken whatever their age.
         self.locked: dict[str, set[str]] = {}
         # (URL, ref) -> the commit that is taken instead of the newest one, and its tree.
@@ -21,4 +21,4 @@ class Cooldown:
     @cached_property
     def cutoff(self) -> Cutoff:
         """The cutoff that applies."""
-        return self.find_cutoff()
+        return self._gate.find_cutoff()

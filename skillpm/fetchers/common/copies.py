@@ -4,10 +4,11 @@ Only the repository, the manifest and the lockfile decide, so that every machine
 """
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from skillpm.fetchers.common.base import AvailableSkill
+from skillpm.fetchers.common.gate import OPEN, Gate
 from skillpm.kinds.git import GitSource
 
 # After the folders of agents, in this order.
@@ -17,16 +18,15 @@ PREFERRED_FOLDERS = ("skills", ".agents/skills", ".claude/skills")
 class CopyRule:
     """The rule of a command, which commands, listings and the resolver share."""
 
-    def __init__(self) -> None:
-        # Return the folders, in a repository, of the agents that the manifest names.
-        self.find_agent_folders: Callable[[], Collection[str]] = lambda: ()
+    def __init__(self, gate: Gate = OPEN) -> None:
+        self._gate = gate
         # URL and name -> the locked path, which stays until a person changes it.
         self.locked: dict[tuple[str, str], str] = {}
 
     @cached_property
     def agent_folders(self) -> Collection[str]:
         """The folders of the manifest's agents."""
-        return self.find_agent_folders()
+        return self._gate.find_agent_folders()
 
     def choose(self, url: str, name: str, paths: Iterable[str]) -> str:
         """Return the path of the skill that has a name.

@@ -8,11 +8,10 @@ Each name is resolved once. The owner of a name could otherwise answer the query
 that of the connection with a local one (DNS rebinding).
 """
 
-from collections.abc import Callable, Iterable
-
 from skillpm.core.git_syntax import LOOPBACK, server_of
 from skillpm.core.text import sanitize
 from skillpm.errors import FetchError, RefusedError
+from skillpm.fetchers.common.gate import OPEN, Gate
 
 REDIRECT_HINT = "report it to the server's administrator; nothing was downloaded"
 SSH_REASON = "is reached over ssh with your keys, although your skills.json does not name its host"
@@ -38,26 +37,26 @@ class UnnamedServerError(RefusedError):
 class Destinations:
     """The servers that the user named, and the addresses of all hosts that were resolved. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, gate: Gate = OPEN) -> None:
+        self._gate = gate
         self._named: set[str] = set()
-        self._load_urls: Callable[[], Iterable[str]] = tuple
+        # Whether the indexes of the scope are among the named ones. They are read only when another server is none.
+        self._has_indexes = False
         self._addresses: dict[str, tuple[str, ...]] = {}
-        # Raises `NotTrusted` for a URL that no policy allows; called before each request.
-        self.require_allowed: Callable[[str], None] = lambda _: None
+
+    def require_allowed(self, url: str) -> None:
+        """Raise `NotTrusted` for a URL that no policy allows; called before each request."""
+        self._gate.require_allowed(url)
 
     def name(self, *urls: str) -> None:
         """Add the servers of URLs that the user wrote."""
         self._named.update(server for server in map(server_of, urls) if server)
 
-    def name_later(self, load_urls: Callable[[], Iterable[str]]) -> None:
-        """Add the servers of URLs that are read only when a server is not among the others."""
-        self._load_urls = load_urls
-
     def is_named(self, url: str) -> bool:
         """Return whether the user named the server of a URL."""
-        if server_of(url) not in self._named:
-            self.name(*self._load_urls())
-            self._load_urls = tuple
+        if server_of(url) not in self._named and not self._has_indexes:
+            self.name(*self._gate.find_index_urls())
+            self._has_indexes = True
         return server_of(url) in self._named
 
     def resolve(self, host: str) -> tuple[str, ...]:

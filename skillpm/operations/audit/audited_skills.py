@@ -20,8 +20,7 @@ from skillpm.installer.disk.skill_file import find_skill_folders
 from skillpm.locking.whole_repositories import require_confirmation
 from skillpm.operations.inspect.list import list_skills
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.verdicts import read_or_audit
 from skillpm.specs.request import InstallRequest
 from skillpm.specs.spec_requirements import parse_requests
@@ -62,19 +61,21 @@ class AuditOptions(Value):
     allows_whole_repositories: bool = False
 
 
-def audit_skills(scope: Scope, context: Context, targets: Sequence[str], options: AuditOptions) -> list[AuditedSkill]:
+def audit_skills(project: Project, targets: Sequence[str], options: AuditOptions) -> list[AuditedSkill]:
     """Audit skills: each target is the name of an installed skill, a folder, or a SPEC; without targets, all installed.
 
     Nothing is installed, and nothing of a skill is run. Raises `NotFoundError` for a target that is none of these. A
     skill that cannot be read is reported as one of the results.
     """
-    auditor = _Auditor(scope, context, options)
-    installed = {skill.name: skill.path for skill in list_skills(scope).skills if skill.state not in NOT_ON_DISK}
+    auditor = _Auditor(project, options)
+    installed = {
+        skill.name: skill.path for skill in list_skills(project.scope).skills if skill.state not in NOT_ON_DISK
+    }
     if not targets:
         return [auditor.audit_folder(path, name, installed=True) for name, path in sorted(installed.items())]
     found: list[AuditedSkill] = []
     for target in targets:
-        folder = os.path.join(context.settings.working_directory, target)
+        folder = os.path.join(project.settings.working_directory, target)
         if is_skill_name(target) and target in installed:
             found.append(auditor.audit_folder(installed[target], target, installed=True))
         elif is_local(target) or os.path.isdir(folder):
@@ -90,13 +91,12 @@ def is_local(target: str) -> bool:
 
 
 class _Auditor:
-    def __init__(self, scope: Scope, context: Context, options: AuditOptions) -> None:
-        self.scope = scope
-        self.context = context
+    def __init__(self, project: Project, options: AuditOptions) -> None:
+        self.project = project
         self.options = options
-        self.settings = load_audit_settings(scope, context.settings)
-        warn_of_gone_rules(self.settings, (), context.reporter)
-        self.today = datetime.fromtimestamp(context.settings.now, UTC).date().isoformat()
+        self.settings = load_audit_settings(project.scope, project.settings)
+        warn_of_gone_rules(self.settings, (), project.reporter)
+        self.today = datetime.fromtimestamp(project.settings.now, UTC).date().isoformat()
 
     def audit_below(self, target: str, folder: str) -> Iterator[AuditedSkill]:
         """Audit the skill at a path, or all skills below it."""
@@ -113,10 +113,10 @@ class _Auditor:
 
     def audit_folder(self, folder: str, name: str, *, installed: bool) -> AuditedSkill:
         """Audit a folder: all files of an installed skill, of another one those that would be installed."""
-        base = self.context.settings.working_directory
+        base = self.project.settings.working_directory
         path = os.path.relpath(folder, base)
         shown = sanitize((folder if path.startswith("..") else path).replace(os.sep, "/"), 400)
-        limits = self.context.settings.limits
+        limits = self.project.settings.limits
         try:
             with translate_os_errors("read a skill", folder):
                 if installed:
@@ -131,22 +131,22 @@ class _Auditor:
         """Audit the skills of a SPEC and their dependencies, fetched with every check of an install."""
         request = InstallRequest(specs=(spec,))
         try:
-            requirements = parse_requests(self.scope, self.context, request)
+            requirements = parse_requests(self.project, request)
         except ManySkillsError:
-            requirements = parse_requests(self.scope, self.context, request.replace(all_skills=True))
-        skills = resolve_apart(self.scope, self.context, requirements)
+            requirements = parse_requests(self.project, request.replace(all_skills=True))
+        skills = resolve_apart(self.project, requirements)
         if not self.options.allows_whole_repositories:
-            require_confirmation(self.context.store, Lockfile(), Lockfile(skills=skills))
-        for name, tree in fetch_checked(self.scope, self.context, skills).items():
+            require_confirmation(self.project.store, Lockfile(), Lockfile(skills=skills))
+        for name, tree in fetch_checked(self.project, skills).items():
             source = sanitize(skills[name].pin.describe())
             yield self.audit(AuditedSkill(name=name, source=source, digest=skills[name].digest or ""), tree)
 
     def audit(self, skill: AuditedSkill, tree: FileTree) -> AuditedSkill:
         """Return a skill with its findings, those of configured scanners included."""
-        findings = [*read_or_audit(self.context, tree, Digest(skill.digest))]
+        findings = [*read_or_audit(self.project.session, tree, Digest(skill.digest))]
         problems: list[str] = []
         for scanner in self.settings.scanners.values():
-            settings = self.context.settings
+            settings = self.project.settings
             try:
                 others = run_scanner(scanner, skill.name, tree, settings.cache_dir, settings.environ)
             except ScannerFailed as error:

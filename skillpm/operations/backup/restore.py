@@ -32,8 +32,8 @@ from skillpm.installer.transaction import ChangeSet
 from skillpm.kinds.local import PathPin
 from skillpm.operations.backup.inventory import find_backup, read_backup_version
 from skillpm.operations.inspect.outdated import distinct_labels
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_lock import lock_scope
 from skillpm.settings import Settings
@@ -43,7 +43,7 @@ from skillpm.vetting.validation_options import ValidationOptions
 
 
 def restore(
-    scope: Scope, context: Context, id_or_name: str, *, force: bool = False, dry_run: bool = False, merge: bool = False
+    project: Project, id_or_name: str, *, force: bool = False, dry_run: bool = False, merge: bool = False
 ) -> ChangeResult:
     """Restore a backup to where it was: a skill's folder, or a link's place in an agent's folder.
 
@@ -51,64 +51,64 @@ def restore(
 
     Raises `BlockedError` if local changes are there now, unless `force` backs them up.
     """
-    warn, settings = context.reporter.warn, context.settings
-    if dry_run and is_change_pending(scope.layout):
+    warn, settings = project.reporter.warn, project.settings
+    if dry_run and is_change_pending(project.layout):
         warn(INTERRUPTED_CHANGE)
-    with nullcontext() if dry_run else lock_scope(scope, context):
-        backup, receipt = find_backup(scope, id_or_name), load_receipt(scope.layout)
-        back_up_existing = _must_back_up(scope, settings, backup, receipt, force=force)
-        files = read_project_files(scope, context)
+    with nullcontext() if dry_run else lock_scope(project):
+        backup, receipt = find_backup(project.scope, id_or_name), load_receipt(project.layout)
+        back_up_existing = _must_back_up(project.scope, settings, backup, receipt, force=force)
+        files = read_project_files(project)
         if dry_run and back_up_existing:
-            folder = scope.link_folders(settings).path(backup.origin) if backup.origin else ""
+            folder = project.scope.link_folders(settings).path(backup.origin) if backup.origin else ""
             warn(backup_message(os.path.join(folder, backup.name)))
-        content = _merge_backup(scope, context, files, backup, receipt) if merge else None
+        content = _merge_backup(project, files, backup, receipt) if merge else None
         if content is None:
-            _warn_version_mismatch(scope, context, files, backup)
-            _warn_other_base(scope, context, backup, receipt)
+            _warn_version_mismatch(project, files, backup)
+            _warn_other_base(project, backup, receipt)
         if not dry_run:
-            change = _plan_restore(scope, context, files, backup, receipt, back_up_existing=back_up_existing)
+            change = _plan_restore(project, files, backup, receipt, back_up_existing=back_up_existing)
             if content is not None:
-                check_incoming(scope, context, [_describe_merged(scope, receipt, content)], ValidationOptions())
+                check_incoming(project, [_describe_merged(project.scope, receipt, content)], ValidationOptions())
                 new = change.new_skills[content.name].replace(content=content.tree, is_edited=True)
                 change = change.replace(new_skills={content.name: new}, moves=ChangeSet())
             for message in change.links.warnings:
                 warn(message)
-            execute(scope, context, change)
+            execute(project, change)
     if backup.origin and backup.name in receipt.skills and not dry_run:
-        warn(f"{backup.origin}/{backup.name}: `{scope.command('sync')}` will stop at it while that agent is linked")
+        warn(f"{backup.origin}/{backup.name}: `{project.command('sync')}` will stop at it while that agent is linked")
     return ChangeResult(
         is_changed=True,
-        scope=scope.kind,
-        directory=scope.layout.directory,
-        actions=_list_actions(scope.layout, backup, receipt),
-        warnings=tuple(context.reporter.warnings),
-        notes=_ownership_notes(scope, files, backup, receipt),
+        scope=project.scope.kind,
+        directory=project.layout.directory,
+        actions=_list_actions(project.layout, backup, receipt),
+        warnings=tuple(project.reporter.warnings),
+        notes=_ownership_notes(project.scope, files, backup, receipt),
         is_dry_run=dry_run,
     )
 
 
-def _merge_backup(scope: Scope, context: Context, files: ProjectFiles, backup: Backup, receipt: Receipt) -> MergedSkill:
+def _merge_backup(project: Project, files: ProjectFiles, backup: Backup, receipt: Receipt) -> MergedSkill:
     """Return the edits of a backup merged into what is installed now. Raises `BlockedError` for an overlap."""
     name = SkillName(backup.name)
-    base, installed = read_backup_base(scope.layout, backup.id), receipt.skills.get(name)
+    base, installed = read_backup_base(project.layout, backup.id), receipt.skills.get(name)
     if backup.origin or base is None or installed is None or installed.digest is None:
         raise UsageError(
             f"--merge: what {backup.id} was made of is unknown, or {name} is not installed from a source",
-            hint=f"`{scope.command('backup restore', backup.id)}` restores all of it",
+            hint=f"`{project.command('backup restore', backup.id)}` restores all of it",
         )
     current = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
     trees = {}
     for what, skill in (("old", base), ("current", current)):
-        read = read_contents(scope, context, files, {name: skill})
+        read = read_contents(project, files, {name: skill})
         if name not in read.trees:
             raise BlockedError(f"cannot merge {backup.id}: the {what} content cannot be read: {read.unread[name]}")
         trees[what] = read.trees[name]
-    merged = merge_folder(context, name, trees["old"], backup.path, trees["current"])
+    merged = merge_folder(project.session, name, trees["old"], backup.path, trees["current"])
     if not merged.is_clean:
         raise BlockedError(
             f"{backup.id} overlaps with what is installed: {', '.join(merged.merge.conflicts) or merged.problem}; "
             "nothing was changed",
-            hint=f"compare {backup.path} with {scope.layout.skill_path(name)}",
+            hint=f"compare {backup.path} with {project.layout.skill_path(name)}",
             skills=[name],
         )
     return merged
@@ -123,14 +123,14 @@ def _describe_merged(scope: Scope, receipt: Receipt, merged: MergedSkill) -> Inc
     )
 
 
-def _warn_other_base(scope: Scope, context: Context, backup: Backup, receipt: Receipt) -> None:
+def _warn_other_base(project: Project, backup: Backup, receipt: Receipt) -> None:
     """Warn if other content is installed than the backup was made of: it would undo what came since."""
-    base, installed = read_backup_base(scope.layout, backup.id), receipt.skills.get(SkillName(backup.name))
+    base, installed = read_backup_base(project.layout, backup.id), receipt.skills.get(SkillName(backup.name))
     if base is not None and installed is not None and installed.digest not in {None, base.digest}:
         current = LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
         old, new = (sanitize(label, 40) for label in distinct_labels(base, current))
-        restore = scope.command("backup restore", backup.id, "--merge")
-        context.reporter.warn(
+        restore = project.command("backup restore", backup.id, "--merge")
+        project.reporter.warn(
             f"{backup.id} was made of {old}, and {new} is installed: it brings back the old content, too; "
             f"`{restore}` restores only your edits"
         )
@@ -185,8 +185,7 @@ def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
 
 
 def _plan_restore(
-    scope: Scope,
-    context: Context,
+    project: Project,
     files: ProjectFiles,
     backup: Backup,
     receipt: Receipt,
@@ -202,14 +201,14 @@ def _plan_restore(
             links=LinkPlan(links_to_remove={name: (folder,)}, conflicts={folder: (name,)} if back_up_existing else {}),
             receipt=receipt.replace(links=links),
         )
-    if metadata := read_backup_metadata(scope.layout, backup.id):
+    if metadata := read_backup_metadata(project.layout, backup.id):
         after = receipt.replace(inherited={**receipt.inherited, name: metadata})
     state = read_installed_state(backup.path, name, receipt.skills.get(name), StatCache())
     skill = NewSkill(
         content=CopiedSource(path=backup.path), needs_backup=back_up_existing, is_edited=state.kind == "edited"
     )
-    find_refused = partial(find_refused_skills, scope, context, options=ValidationOptions(), may_fetch=False)
-    change, _ = plan_local_change(scope, context.settings, files, (receipt, after), {name: skill}, find_refused)
+    find_refused = partial(find_refused_skills, project, options=ValidationOptions(), may_fetch=False)
+    change, _ = plan_local_change(project.scope, project.settings, files, (receipt, after), {name: skill}, find_refused)
     return change.replace(moves=ChangeSet(consumed_backups=(backup.id,)))
 
 
@@ -238,15 +237,15 @@ def _registered_names(layout: Layout) -> list[SkillName]:
     return [SkillName(name) for name in entries]
 
 
-def _warn_version_mismatch(scope: Scope, context: Context, files: ProjectFiles, backup: Backup) -> None:
+def _warn_version_mismatch(project: Project, files: ProjectFiles, backup: Backup) -> None:
     """Warn if the backup has another version than the one that is locked."""
     locked = files.lockfile.skills.get(SkillName(backup.name))
-    version = "" if backup.origin else read_backup_version(scope.layout, backup)
+    version = "" if backup.origin else read_backup_version(project.layout, backup)
     if locked is None or not (version and locked.version) or _is_same_version(version, locked.version):
         return
     versions = f"{backup.id} is {sanitize(version, 40)}, but {backup.name} is locked to {sanitize(locked.version, 40)}"
-    context.reporter.warn(
-        f"{versions}: it is treated as a local change, so `{scope.command('sync', '--frozen')}` will stop at it"
+    project.reporter.warn(
+        f"{versions}: it is treated as a local change, so `{project.command('sync', '--frozen')}` will stop at it"
     )
 
 

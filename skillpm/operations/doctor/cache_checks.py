@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from skillpm.core.patterns import lazy_pattern
 from skillpm.fetchers.git.program.cache_check import is_intact as is_intact_repository
 from skillpm.fetchers.git.program.process import GitProcesses
+from skillpm.files import is_writable
 from skillpm.locks import is_held
 from skillpm.operations.cache.contents import cache_root, inspect_cache, scan_folder
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
-from skillpm.scope.runtime import is_writable
 from skillpm.store import is_intact
 
 URL_PATTERN = lazy_pattern(r'\turl = "([^"\\]+)"\n')

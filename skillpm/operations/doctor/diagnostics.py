@@ -1,4 +1,4 @@
-"""Diagnostics, and the context that checks run in: settings and scope, as far as they can be determined."""
+"""Diagnostics, and the session that checks run in: settings and scope, as far as they can be determined."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError, UsageError
 from skillpm.files import read_text
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Session
 from skillpm.scope.scope import MANIFEST, Scope, find_scope, project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 
@@ -30,7 +30,7 @@ class DoctorContext(Value):
     """What to check."""
 
     settings: Settings
-    context: Context
+    session: Session
     scope: Scope | None  # None: no scope could be determined, only the environment and the cache are checked
     initial_diagnostics: tuple[Diagnostic, ...] = ()  # found while determining settings and scope
 
@@ -43,7 +43,7 @@ def make_doctor_context(
     settings = _read_settings(dict(environ), diagnostics, offline=offline).replace(insecure_hosts=tuple(insecure_hosts))
     scope = _find_scope(settings, diagnostics, user=user, project=project)
     return DoctorContext(
-        settings=settings, context=Context(settings=settings), scope=scope, initial_diagnostics=tuple(diagnostics)
+        settings=settings, session=Session(settings=settings), scope=scope, initial_diagnostics=tuple(diagnostics)
     )
 
 

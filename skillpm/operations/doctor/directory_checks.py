@@ -22,6 +22,7 @@ from skillpm.operations.inspect.verify import LINK_REPLACED, verify
 from skillpm.operations.registry import check_registry
 from skillpm.registry.builder import list_folders
 from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
 from skillpm.scope.scope import Scope
 from skillpm.vetting.acceptance import unchecked_message
@@ -61,7 +62,7 @@ def check_directory(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]
 
 def check_project_files(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Check manifest and lockfile, and whether they agree."""
-    files = read_project_files(scope, doctor.context)
+    files = read_project_files(Project(scope, doctor.session))
     for key in files.manifest.unknown_keys:
         message = f"unknown key `{sanitize(key, 60)}` is ignored"
         yield Diagnostic(message=message, where=scope.manifest, is_note=True)
@@ -129,7 +130,7 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
         message = f"entries of the receipt whose digest is not that of their files: {_format_names(disbelieved)}"
         yield Diagnostic(message=message, where=scope.layout.receipt, hint=hint)
     if not os.path.lexists(scope.layout.receipt) and not is_change_pending(scope.layout):
-        locked = read_project_files(scope, doctor.context).lockfile.skills
+        locked = read_project_files(Project(scope, doctor.session)).lockfile.skills
         present = [name for name in sorted(locked) if os.path.lexists(scope.layout.skill_path(name))]
         if present:
             if _is_fresh_clone(scope):
@@ -145,7 +146,7 @@ def check_receipt(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
 def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Compare every installed byte with the lockfile, and list skills that skillpm did not install."""
     yield from _find_unchecked(doctor, scope)
-    for skill in verify(scope, doctor.context).skills:
+    for skill in verify(Project(scope, doctor.session)).skills:
         is_pending = skill.state == "broken-link" and is_change_pending(scope.layout)
         if skill.state not in {"ok", "link"} and not is_pending:
             files = f" ({_format_names([f'{file.path} {file.state}' for file in skill.files])})" if skill.files else ""
@@ -162,7 +163,7 @@ def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
                 where=scope.layout.skill_path(skill.name),
                 hint=hint,
             )
-    known = {*load_receipt(scope.layout).skills, *read_project_files(scope, doctor.context).lockfile.skills}
+    known = {*load_receipt(scope.layout).skills, *read_project_files(Project(scope, doctor.session)).lockfile.skills}
     foreign = sorted({*list_folders(scope.layout.directory)} - known)
     if foreign:
         message = f"not installed by skillpm and never changed: {_format_names(foreign)}"
@@ -171,7 +172,7 @@ def check_skills(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
 
 def _find_unchecked(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
     """Report the skills that came with a checkout, and that no command has checked on this machine."""
-    if unchecked := find_unchecked(scope, doctor.context):
+    if unchecked := find_unchecked(Project(scope, doctor.session)):
         message = unchecked_message(scope, unchecked)
         yield Diagnostic(message=message, where=scope.layout.directory, is_note=True)
 
@@ -190,10 +191,10 @@ def check_registry_document(doctor: DoctorContext, scope: Scope) -> Iterator[Dia
         message = f"{pluralize(len(flat), 'flat file')} may be meant as skills: {_format_names(flat)}"
         hint = f"run `skillpm migrate{scope.flag} --dry-run` to see the result"
         yield Diagnostic(message=message, where=scope.layout.directory, hint=hint, is_note=True)
-    result = check_registry(scope, doctor.context)
+    result = check_registry(Project(scope, doctor.session))
     # In a fresh clone, locked skills have no receipt yet, so the committed registry seems stale. It matches again after
     # `sync`; rebuilding it before would only make the work tree dirty.
-    pending = {*read_project_files(scope, doctor.context).lockfile.skills} if _is_fresh_clone(scope) else set()
+    pending = {*read_project_files(Project(scope, doctor.session)).lockfile.skills} if _is_fresh_clone(scope) else set()
     stale = [name for name in result.stale if name not in pending]
     differences = [*(f"{name} missing" for name in result.missing), *(f"{name} stale" for name in stale)]
     differences += [f"{name} gone" for name in result.extra]

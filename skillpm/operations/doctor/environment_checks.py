@@ -16,6 +16,7 @@ from skillpm.fetchers.git.program.process import GitProcesses
 from skillpm.installer.disk.layout import Layout
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
 from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
 from skillpm.scope.scope import MANIFEST, Scope
 from skillpm.scope.scope_fetchers import configured_indexes
@@ -88,7 +89,7 @@ def check_config(doctor: DoctorContext) -> Iterable[Diagnostic]:
     read_user_config(doctor.settings)
     if doctor.scope is not None:
         configured_indexes(doctor.scope, doctor.settings)
-        files = read_project_files(doctor.scope, doctor.context)
+        files = read_project_files(Project(doctor.scope, doctor.session))
         find_agents(files.agents, where=files.agents_location)
     return ()
 
@@ -121,7 +122,7 @@ def check_trust(doctor: DoctorContext) -> Iterator[Diagnostic]:
     settings = doctor.settings
     rules = read_trust_rules(settings)
     scopes = visible_scopes(doctor.scope, settings) if rules and doctor.scope is not None else ()
-    files = [read_project_files(scope, doctor.context) for scope in scopes]
+    files = [read_project_files(Project(scope, doctor.session)) for scope in scopes]
     pins = [skill.pin for each in files for skill in each.whole_lockfile.skills.values()]
     for rule in rules:
         try:

@@ -41,9 +41,8 @@ from skillpm.operations.registry import rebuild_registry
 from skillpm.registry.build_state import PriorState
 from skillpm.registry.builder import PendingChanges, build_registry
 from skillpm.registry.metadata_overlay import find_legacy_metadata
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_lock import hold_scope, lock_scope
 
 Report = Callable[[str], None]
@@ -53,8 +52,9 @@ def repair(doctor: DoctorContext, report: Report) -> None:
     """Repair everything that can be repaired without loss; `report` receives side effects and failures."""
     steps = [partial(_repair_access, doctor), partial(_repair_cache, doctor)]
     if doctor.scope is not None:
+        project = Project(doctor.scope, doctor.session)
         in_scope = (_repair_receipt, _repair_journal, _repair_links, _repair_skills, _repair_registry)
-        steps += [partial(step, doctor.scope, doctor.context, report) for step in in_scope]
+        steps += [partial(step, project, report) for step in in_scope]
     for step in steps:
         try:
             step()
@@ -73,8 +73,8 @@ def _repair_cache(doctor: DoctorContext) -> None:
     remove_entries([*find_damaged_entries(doctor), *find_damaged_repositories(doctor)], dry_run=False)
 
 
-def _repair_receipt(scope: Scope, context: Context, report: Report) -> None:
-    layout = scope.layout
+def _repair_receipt(project: Project, report: Report) -> None:
+    layout = project.layout
     if not os.path.isdir(layout.internal_dir):
         return
     try:
@@ -82,16 +82,16 @@ def _repair_receipt(scope: Scope, context: Context, report: Report) -> None:
     except NewerDocument:
         return
     except DocumentError:
-        with _lock_directory(scope, context), translate_os_errors("repair the receipt", layout.receipt):
+        with _lock_directory(project), translate_os_errors("repair the receipt", layout.receipt):
             legacy_metadata = _recover_legacy_metadata(layout)
             _back_up_damaged(layout, layout.receipt, report)
             if legacy_metadata:
                 text = write_receipt(Receipt(inherited=legacy_metadata))
-                write_document(layout.receipt, text.encode(), fsync=context.settings.fsync)
+                write_document(layout.receipt, text.encode(), fsync=project.settings.fsync)
 
 
-def _repair_journal(scope: Scope, context: Context, report: Report) -> None:
-    layout = scope.layout
+def _repair_journal(project: Project, report: Report) -> None:
+    layout = project.layout
     if not os.path.isdir(layout.internal_dir):
         return
     try:
@@ -99,57 +99,57 @@ def _repair_journal(scope: Scope, context: Context, report: Report) -> None:
     except NewerDocument:
         raise
     except DocumentError:
-        with _lock_directory(scope, context), translate_os_errors("repair the journal", layout.journal):
+        with _lock_directory(project), translate_os_errors("repair the journal", layout.journal):
             back_up_abandoned_change(layout, report)
             _back_up_damaged(layout, layout.journal, report)
     # Taking the lock completes an interrupted change and removes leftovers; a journal from elsewhere is rejected.
-    with lock_scope(scope, context), translate_os_errors("delete rejected journals", layout.rejected):
+    with lock_scope(project), translate_os_errors("delete rejected journals", layout.rejected):
         remove_tree(layout.rejected)
 
 
-def _repair_links(scope: Scope, context: Context, _: Report) -> None:
-    target = scope.target(context.settings)
-    with hold_scope(scope, context.settings), translate_os_errors("remove a dead link", scope.root):
-        for path, is_own in [*find_dead_links(scope, context.settings)]:
+def _repair_links(project: Project, _: Report) -> None:
+    target = project.scope.target(project.settings)
+    with hold_scope(project.scope, project.settings), translate_os_errors("remove a dead link", project.scope.root):
+        for path, is_own in [*find_dead_links(project.scope, project.settings)]:
             if is_own:
                 with target.hold_parent(path):
                     remove_file(path)
-    if find_partial_copies(scope, context.settings):
-        with lock_scope(scope, context), translate_os_errors("remove an incomplete copy", scope.root):
-            for path in find_partial_copies(scope, context.settings):
+    if find_partial_copies(project.scope, project.settings):
+        with lock_scope(project), translate_os_errors("remove an incomplete copy", project.scope.root):
+            for path in find_partial_copies(project.scope, project.settings):
                 with target.hold_parent(path):
                     remove_tree(path)
 
 
-def _repair_skills(scope: Scope, context: Context, report: Report) -> None:
-    files = read_project_files(scope, context)
+def _repair_skills(project: Project, report: Report) -> None:
+    files = read_project_files(project)
     if files.manifest_text is None or (files.lockfile_text is None and files.requirements):
         return
-    keep = _find_blockers(scope, context)
+    keep = _find_blockers(project)
     lock_policy = LockPolicy(frozen=files.lockfile_text is not None)
     try:
-        _sync_except(scope, context, keep, lock_policy, report)
+        _sync_except(project, keep, lock_policy, report)
     except BlockedError as blocked:  # a file has the name of a link: repair the other skills
-        _sync_except(scope, context, (*keep, *blocked.skills), lock_policy, report)
+        _sync_except(project, (*keep, *blocked.skills), lock_policy, report)
 
 
-def _sync_except(scope: Scope, context: Context, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:
+def _sync_except(project: Project, keep: Sequence[str], lock_policy: LockPolicy, report: Report) -> None:
     options = ChangeOptions(lock_policy=lock_policy, install=InstallOptions(keep=keep, inexact=True))
-    for warning in sync(scope, context, options).warnings:
+    for warning in sync(project, options).warnings:
         report(warning)
 
 
-def _repair_registry(scope: Scope, context: Context, _: Report) -> None:
-    if os.path.isdir(scope.layout.directory):
-        rebuild_registry(scope, context)
+def _repair_registry(project: Project, _: Report) -> None:
+    if os.path.isdir(project.layout.directory):
+        rebuild_registry(project)
 
 
 @contextmanager
-def _lock_directory(scope: Scope, context: Context) -> Iterator[None]:
-    settings, layout = context.settings, scope.layout
+def _lock_directory(project: Project) -> Iterator[None]:
+    settings, layout = project.settings, project.layout
     with (
-        hold_scope(scope, settings),
-        hold_lock(layout.lock, settings.lock_timeout, layout.directory, context.reporter.warn),
+        hold_scope(project.scope, settings),
+        hold_lock(layout.lock, settings.lock_timeout, layout.directory, project.reporter.warn),
     ):
         yield
 
@@ -177,13 +177,13 @@ def _recover_legacy_metadata(layout: Layout) -> dict[SkillName, LegacyMetadata]:
     return find_legacy_metadata(built.entries, registered)
 
 
-def _find_blockers(scope: Scope, context: Context) -> tuple[str, ...]:
+def _find_blockers(project: Project) -> tuple[str, ...]:
     """Return the skills whose folders are edited or not skillpm's: the repair leaves them out."""
-    installed = load_receipt(scope.layout).skills
-    locked = read_project_files(scope, context).lockfile.skills
+    installed = load_receipt(project.layout).skills
+    locked = read_project_files(project).lockfile.skills
     names = []
     for name in sorted({*locked, *installed}):
-        state = read_installed_state(scope.layout.skill_path(name), name, installed.get(name), StatCache())
+        state = read_installed_state(project.layout.skill_path(name), name, installed.get(name), StatCache())
         if state.kind in {"edited", "foreign"} and (name not in locked or state.digest != locked[name].digest):
             names.append(name)
     return tuple(names)

@@ -9,18 +9,17 @@ from skillpm.errors import OfflineError
 from skillpm.files import read_text
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.operations.policy.explain import list_policies
+from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.trust.reviews import find_reviews
 from skillpm.vetting.review_files import load_reviews
 
 
-def describe_scope(scope: Scope, context: Context) -> dict[str, Any]:
+def describe_scope(project: Project) -> dict[str, Any]:
     """Return where a scope is, the SHA-256 of its lockfile, and the policies in effect; their age is in seconds."""
-    text, now = read_text(scope.lockfile), context.settings.now
+    text, now = read_text(project.scope.lockfile), project.settings.now
     policies = []
-    for policy in list_policies(scope, context.settings):
+    for policy in list_policies(project.scope, project.settings):
         dated = {"issued": policy.issued, "expires": policy.expires, "fetched": policy.fetched}
         dated |= {"age": max(0, int(now - policy.fetched))} if policy.fetched else {}
         policies.append(
@@ -29,27 +28,27 @@ def describe_scope(scope: Scope, context: Context) -> dict[str, Any]:
             else {"kind": policy.kind, "origin": policy.origin}
         )
     return {
-        "scope": scope.kind,
-        "directory": os.path.abspath(scope.layout.directory),
-        "lockfile": {"path": scope.lockfile, "sha256": None if text is None else content_hash(text.encode())},
+        "scope": project.scope.kind,
+        "directory": os.path.abspath(project.layout.directory),
+        "lockfile": {"path": project.scope.lockfile, "sha256": None if text is None else content_hash(text.encode())},
         "policies": policies,
     }
 
 
-def describe_skills(scope: Scope, context: Context) -> dict[SkillName, dict[str, Any]]:
+def describe_skills(project: Project) -> dict[SkillName, dict[str, Any]]:
     """Return of each installed or locked skill its digest, version, source, commit, signer and reviewers.
 
     Digest and source are those of the receipt, else those of the lockfile; the state says whether they agree. The
     reviewers are those whose reviews of this digest apply here.
     """
-    locked, receipt = read_project_files(scope, context).lockfile.skills, load_receipt(scope.layout).skills
+    locked, receipt = read_project_files(project).lockfile.skills, load_receipt(project.layout).skills
     # Imported reviews are read from the cache: this must not depend on their servers.
-    offline = Context(settings=context.settings.replace(offline=True), reporter=context.reporter)
+    offline = Session(settings=project.settings.replace(offline=True), reporter=project.reporter)
     try:
-        reviews = load_reviews(scope, offline).trusted
+        reviews = load_reviews(Project(project.scope, offline)).trusted
     except OfflineError:
-        context.reporter.warn("imported reviews are not cached, so the list of reviewers lacks them")
-        own = load_reviews(scope, offline, with_imports=False)
+        project.reporter.warn("imported reviews are not cached, so the list of reviewers lacks them")
+        own = load_reviews(Project(project.scope, offline), with_imports=False)
         reviews = own.trusted
     described = {}
     for name in sorted({*locked, *receipt}):

@@ -12,8 +12,8 @@ from skillpm.errors import LockfileOutdated, NotFoundError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.actions import version_label
 from skillpm.installer.disk.skill_file import is_skill_folder
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 
 
@@ -28,11 +28,11 @@ class DependencyNode(Value):
     is_repeated: bool = False  # its dependencies are shown further up
 
 
-def build_dependency_tree(scope: Scope, context: Context, names: Sequence[str] = ()) -> tuple[DependencyNode, ...]:
+def build_dependency_tree(project: Project, names: Sequence[str] = ()) -> tuple[DependencyNode, ...]:
     """Return the trees of the requirements, or of these skills; the dependencies of each skill are expanded once."""
-    files = _read_locked_files(scope, context)
+    files = _read_locked_files(project)
     for name in names:
-        _require_locked(scope, files, name)
+        _require_locked(project.scope, files, name)
     seen: set[SkillName] = set()
     requirements = {name: source.to_json() for name, source in files.requirements.items()}
     return tuple(
@@ -49,16 +49,14 @@ def find_include_place(files: ProjectFiles, name: str) -> str:
     return "" if include is None else include.place
 
 
-def find_dependency_paths(
-    scope: Scope, context: Context, name: str
-) -> tuple[list[list[SkillName]], dict[SkillName, str]]:
+def find_dependency_paths(project: Project, name: str) -> tuple[list[list[SkillName]], dict[SkillName, str]]:
     """Return the dependency paths from the manifest to a skill: for each direct dependent, the shortest one.
 
     Returns the places of includes, too, by the names that they require at the start of a path.
     """
-    files = _read_locked_files(scope, context)
+    files = _read_locked_files(project)
     skills = files.lockfile.skills
-    _require_locked(scope, files, name)
+    _require_locked(project.scope, files, name)
     shortest: dict[SkillName, list[SkillName]] = {root: [root] for root in sorted(files.requirements)}
     queue = list(shortest)
     for parent in queue:  # breadth first: the queue grows while it is iterated
@@ -73,10 +71,10 @@ def find_dependency_paths(
     return paths, {path[0]: place for path in paths if (place := find_include_place(files, path[0]))}
 
 
-def find_manifests(scope: Scope, context: Context, name: SkillName) -> list[str]:
+def find_manifests(project: Project, name: SkillName) -> list[str]:
     """Return the manifests that require a skill, as a message names them: in a workspace there may be several."""
-    folders = read_project_files(scope, context).by_manifest
-    covered = [scope.member] if scope.member else sorted(folders)
+    folders = read_project_files(project).by_manifest
+    covered = [project.scope.member] if project.scope.member else sorted(folders)
     return [f"{folder}/skills.json".lstrip("/") for folder in covered if name in folders[folder]]
 
 
@@ -89,15 +87,15 @@ def _require_locked(scope: Scope, files: ProjectFiles, name: str) -> None:
         raise NotFoundError(f"`{sanitize(name)}` is not in the lockfile", hint=hint, where=scope.lockfile)
 
 
-def _read_locked_files(scope: Scope, context: Context) -> ProjectFiles:
-    files = read_project_files(scope, context)
+def _read_locked_files(project: Project) -> ProjectFiles:
+    files = read_project_files(project)
     missing = sorted({*files.covered_requirements} - {*files.covered_lockfile.skills})
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise LockfileOutdated(
             f"{names} {'is' if len(missing) == 1 else 'are'} not locked yet",
-            where=scope.lockfile,
-            hint=f"run `skillpm lock{scope.flag}`",
+            where=project.scope.lockfile,
+            hint=f"run `skillpm lock{project.scope.flag}`",
         )
     return files.replace(requirements=files.covered_requirements, lockfile=files.covered_lockfile)
 

@@ -26,9 +26,8 @@ from skillpm.locking.source_policy import check_sources
 from skillpm.locking.upgrade import UpgradeOptions, resolve_upgrade
 from skillpm.operations.inspect.outdated import distinct_labels
 from skillpm.operations.inspect.show import find_skill, refuse_escaping_link
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.skillmd.capability_changes import ReviewFinding
@@ -45,18 +44,18 @@ class SkillDiff(Value):
     capabilities: tuple[ReviewFinding, ...] = ()
 
 
-def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
+def diff_edits(project: Project, name: str) -> SkillDiff:
     """Compare a skill on disk with what was installed. Raises `NotAllowedError` for a denied name."""
-    refuse_denied(load_rules(scope, context.settings), name)
-    installed = load_receipt(scope.layout).skills.get(SkillName(name))
-    locked = read_project_files(scope, context).lockfile.skills.get(SkillName(name))
+    refuse_denied(load_rules(project.scope, project.settings), name)
+    installed = load_receipt(project.layout).skills.get(SkillName(name))
+    locked = read_project_files(project).lockfile.skills.get(SkillName(name))
     if installed is None and locked is None:
-        find_skill(scope, context, name)
-    refuse_escaping_link(scope, name)
+        find_skill(project, name)
+    refuse_escaping_link(project.scope, name)
     skill = locked
     if installed is not None:
         if installed.digest is None:
-            expected, actual = link_targets(scope, context.settings, SkillName(name), installed.pin)
+            expected, actual = link_targets(project.scope, project.settings, SkillName(name), installed.pin)
             change = FileDiff(path=".", change="modified", diff=f"-link to {expected}\n+link to {actual}")
             changes = () if actual == expected else (change,)
             return SkillDiff(name=name, old_label="link", new_label="link", files=changes)
@@ -64,54 +63,54 @@ def diff_edits(scope: Scope, context: Context, name: str) -> SkillDiff:
     if skill is None:
         raise NotFoundError(
             f"`{name}` was not installed by skillpm, so there is nothing to compare it with",
-            hint=f"run `{scope.command('show', name)}` to inspect it",
+            hint=f"run `{project.command('show', name)}` to inspect it",
         )
-    before = read_tree_files(_read_stored_tree(scope, context, SkillName(name), skill))
-    files = compare_files(before, read_disk_files(scope.layout.skill_path(name), before))
+    before = read_tree_files(_read_stored_tree(project, SkillName(name), skill))
+    files = compare_files(before, read_disk_files(project.layout.skill_path(name), before))
     return SkillDiff(name=name, old_label=version_label(skill), new_label="on disk", files=files)
 
 
-def diff_all_edits(scope: Scope, context: Context) -> list[SkillDiff]:
+def diff_all_edits(project: Project) -> list[SkillDiff]:
     """Return the edits of every edited skill. Denied ones, and links out of the project, are left out."""
-    receipt, rules = load_receipt(scope.layout), load_rules(scope, context.settings)
-    stat_cache = read_stat_cache(scope.layout.stat_cache)
-    states = read_installed_states(scope.layout.directory, receipt.skills, receipt.skills, stat_cache)
-    states = mark_edited_links(scope, context.settings, states, receipt.skills)
+    receipt, rules = load_receipt(project.layout), load_rules(project.scope, project.settings)
+    stat_cache = read_stat_cache(project.layout.stat_cache)
+    states = read_installed_states(project.layout.directory, receipt.skills, receipt.skills, stat_cache)
+    states = mark_edited_links(project.scope, project.settings, states, receipt.skills)
     edited = [name for name, state in sorted(states.items()) if state.kind == "edited"]
-    edited = [name for name in edited if not rules.hides(name) and not has_escaping_link(scope.layout, name)]
-    return [diff_edits(scope, context, name) for name in edited]
+    edited = [name for name in edited if not rules.hides(name) and not has_escaping_link(project.layout, name)]
+    return [diff_edits(project, name) for name in edited]
 
 
-def diff_update(scope: Scope, context: Context, name: str) -> SkillDiff:
+def diff_update(project: Project, name: str) -> SkillDiff:
     """Compare the installed state, or the locked one if none is installed, with what `update` would install.
 
     Writes only to the store. Raises `NotAllowedError` for a denied name.
     """
-    refuse_denied(load_rules(scope, context.settings), name)
-    files = read_project_files(scope, context)
+    refuse_denied(load_rules(project.scope, project.settings), name)
+    files = read_project_files(project)
     skill_name = SkillName(name)
     locked = files.lockfile.skills.get(skill_name)
     if locked is None:
-        find_skill(scope, context, name)
+        find_skill(project, name)
         raise NotFoundError(f"`{name}` is not in the lockfile", hint="only locked skills can be updated")
     updated = resolve_upgrade(
-        scope, files, make_fetchers(scope, context), (skill_name,), UpgradeOptions(allows_failures=False)
+        project.scope, files, make_fetchers(project), (skill_name,), UpgradeOptions(allows_failures=False)
     )
-    installed = load_receipt(scope.layout).skills.get(skill_name)
+    installed = load_receipt(project.layout).skills.get(skill_name)
     newest = updated.lockfile.skills.get(skill_name, locked)
-    return _diff_states(scope, context, skill_name, _old_state(installed, locked), newest)
+    return _diff_states(project, skill_name, _old_state(installed, locked), newest)
 
 
-def diff_all_updates(scope: Scope, context: Context) -> list[SkillDiff]:
+def diff_all_updates(project: Project) -> list[SkillDiff]:
     """Return what an update of all skills would change: also dependencies that it would add or drop."""
-    files, rules = read_project_files(scope, context), load_rules(scope, context.settings)
-    names = select_upgrades(scope, files, context.settings, ())
-    upgrade = resolve_upgrade(scope, files, make_fetchers(scope, context), names)
+    files, rules = read_project_files(project), load_rules(project.scope, project.settings)
+    names = select_upgrades(project.scope, files, project.settings, ())
+    upgrade = resolve_upgrade(project.scope, files, make_fetchers(project), names)
     for failure in upgrade.failures:
-        context.reporter.warn(f"{', '.join(failure.names)}: {failure.message}")
-    before, after, installed = files.lockfile.skills, upgrade.lockfile.skills, load_receipt(scope.layout).skills
+        project.reporter.warn(f"{', '.join(failure.names)}: {failure.message}")
+    before, after, installed = files.lockfile.skills, upgrade.lockfile.skills, load_receipt(project.layout).skills
     return [
-        _diff_states(scope, context, name, old, after.get(name))
+        _diff_states(project, name, old, after.get(name))
         for name in sorted({*before, *after})
         if not rules.hides(name)
         and ((old := _old_state(installed.get(name), before.get(name))) and old.digest)
@@ -126,11 +125,9 @@ def _old_state(installed: InstalledSkill | None, locked: LockedSkill | None) -> 
     return LockedSkill(pin=installed.pin, digest=installed.digest, version=installed.version)
 
 
-def _diff_states(
-    scope: Scope, context: Context, name: SkillName, old: LockedSkill | None, new: LockedSkill | None
-) -> SkillDiff:
-    before = None if old is None else _read_stored_tree(scope, context, name, old)
-    after = None if new is None else _read_stored_tree(scope, context, name, new)
+def _diff_states(project: Project, name: SkillName, old: LockedSkill | None, new: LockedSkill | None) -> SkillDiff:
+    before = None if old is None else _read_stored_tree(project, name, old)
+    after = None if new is None else _read_stored_tree(project, name, new)
     # A tag that was moved has the same version at both commits.
     labels = distinct_labels(old, new) if old and new else (version_label(old), version_label(new))
     return SkillDiff(
@@ -142,19 +139,19 @@ def _diff_states(
     )
 
 
-def _read_stored_tree(scope: Scope, context: Context, name: SkillName, skill: LockedSkill) -> FileTree | None:
+def _read_stored_tree(project: Project, name: SkillName, skill: LockedSkill) -> FileTree | None:
     """Read a state of a skill from the store; fetch it if it is missing there. None for a live link."""
     if skill.digest is None:
         return None
-    fetchers = make_fetchers(scope, context)
-    if not context.store.has(skill.digest, skill.pin.store_variant()):
+    fetchers = make_fetchers(project)
+    if not project.store.has(skill.digest, skill.pin.store_variant()):
         # A lockfile may come from a stranger: it must not make skillpm contact a server that the manifest and the
         # user's configuration do not name.
-        files = read_project_files(scope, context)
+        files = read_project_files(project)
         lockfile = files.lockfile.replace(skills={**files.lockfile.skills, name: skill})
         if files.lockfile.skills.get(name) == skill:
-            check_sources(scope, files, files.lockfile)
-        refuse_unconfigured(scope, files, lockfile, {name}, context.settings)
+            check_sources(project.scope, files, files.lockfile)
+        refuse_unconfigured(project.scope, files, lockfile, {name}, project.settings)
         fetchers = fetchers.with_locked(files.lockfile.skills)
         fetchers.name_sources([*files.requirements.values(), *files.overrides.values()])
     return fetch_content(fetchers, name, skill, skill.digest)

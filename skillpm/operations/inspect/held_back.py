@@ -18,25 +18,24 @@ from skillpm.operations.inspect.upstream import (
     find_newest,
     find_unchanged_versions,
 )
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 
 
-def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> list[str]:
+def no_update_messages(project: Project, names: Sequence[str]) -> list[str]:
     """Return messages about what keeps skills from being newer, after an update that changed nothing.
 
     Reads the answers that the update has already fetched.
     """
-    files = read_project_files(scope, context)
+    files = read_project_files(project)
     lockfile = files.covered_lockfile
     locked = lockfile.skills
-    selected = [name for name in select_skills(scope, files, names) if name in locked]
+    selected = [name for name in select_skills(project.scope, files, names) if name in locked]
     constraints = {name: each for name, each in collect_constraints(files, lockfile).items() if name in selected}
     pinned = [name for name in sorted(constraints) if find_pin_reason(constraints[name])]
     with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
-    fetchers = make_fetchers(scope, context)
+    fetchers = make_fetchers(project)
     held_back: list[SkillName] = []
     with suppress(OfflineError):
         versions = fetch_versions(with_ranges, locked, fetchers, with_dates=False)
@@ -51,4 +50,4 @@ def no_update_messages(scope: Scope, context: Context, names: Sequence[str]) -> 
         held_back = [name for name in newer if name not in unchanged]
     reasons = [f"pinned to a tag or a commit: {format_names(pinned)}"] if pinned else []
     reasons += [f"held back from a newer version: {format_names(held_back)}"] if held_back else []
-    return [f"{'; '.join(reasons)} (see `skillpm outdated{scope.flag}`)"] if reasons else []
+    return [f"{'; '.join(reasons)} (see `skillpm outdated{project.scope.flag}`)"] if reasons else []

@@ -11,9 +11,9 @@ from skillpm.core.values import Value
 from skillpm.errors import NotFoundError
 from skillpm.formats.lockfile import Lockfile, read_lockfile
 from skillpm.locking.lock_resolution import find_changed_skills
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import LOCKFILE, Scope
+from skillpm.scope.scope import LOCKFILE
 from skillpm.scope.scope_permissions import load_rules, refuse_denied
 
 WORKING_TREE = "the working tree"
@@ -32,22 +32,24 @@ class LockDiff(Value):
         return not any(each.code == "new-not-read" for change in self.changes for each in change.warnings)
 
 
-def diff_locked(scope: Scope, context: Context, revisions: str, name: str = "") -> LockDiff:
+def diff_locked(project: Project, revisions: str, name: str = "") -> LockDiff:
     """Compare a lockfile between revisions, as `git diff` takes them, of one skill or of all that are not denied.
 
     `REV` stands for that revision and the working tree, `A..B` for two revisions, and `A...B` for what happened in B
     since it parted from A. A revision without a lockfile has no skills.
     """
-    rules = load_rules(scope, context.settings)
+    rules = load_rules(project.scope, project.settings)
     if name:
         refuse_denied(rules, name)
-    files = read_project_files(scope, context)
-    (old_label, before), (new_label, after) = _read_sides(scope, context, files, revisions)
+    files = read_project_files(project)
+    (old_label, before), (new_label, after) = _read_sides(project, files, revisions)
     if before is None and after is None:
-        raise NotFoundError(f"neither {old_label} nor {new_label} has a {LOCKFILE}", where=scope.lockfile)
+        raise NotFoundError(f"neither {old_label} nor {new_label} has a {LOCKFILE}", where=project.scope.lockfile)
     before, after = before or Lockfile(), after or Lockfile()
     if name and name not in {*before.skills, *after.skills}:
-        raise NotFoundError(f"neither {old_label} nor {new_label} locks `{sanitize(name)}`", where=scope.lockfile)
+        raise NotFoundError(
+            f"neither {old_label} nor {new_label} locks `{sanitize(name)}`", where=project.scope.lockfile
+        )
     changed = [
         (each, old, new)
         for each, old, new in find_changed_skills(before, after)
@@ -55,13 +57,13 @@ def diff_locked(scope: Scope, context: Context, revisions: str, name: str = "") 
     ]
     # Of a removed skill, nothing has to be read.
     old_contents = read_contents(
-        scope, context, files, {each: old for each, old, new in changed if old is not None and new is not None}
+        project, files, {each: old for each, old, new in changed if old is not None and new is not None}
     )
-    new_contents = read_contents(scope, context, files, {each: new for each, _, new in changed if new is not None})
+    new_contents = read_contents(project, files, {each: new for each, _, new in changed if new is not None})
     budget = LineBudget()
     changes = tuple(
         describe_change(
-            context,
+            project.session,
             each,
             (old, new),
             (old_contents.trees.get(each), new_contents.trees.get(each)),
@@ -78,10 +80,10 @@ def _unread(contents: LockedContents, name: SkillName) -> str:
 
 
 def _read_sides(
-    scope: Scope, context: Context, files: ProjectFiles, revisions: str
+    project: Project, files: ProjectFiles, revisions: str
 ) -> tuple[tuple[str, Lockfile | None], tuple[str, Lockfile | None]]:
     """Return label and lockfile of both sides; None for a side without a lockfile."""
-    committed = CommittedFiles(context, scope.base)
+    committed = CommittedFiles(project.session, project.scope.base)
 
     def read(label: str, commit: str) -> tuple[str, Lockfile | None]:
         text = committed.read(commit, LOCKFILE, max_size=MAX_DOCUMENT_SIZE)
@@ -95,7 +97,7 @@ def _read_sides(
         old = committed.resolve(first or "HEAD")
     except NotFoundError as error:
         if first in files.lockfile.skills:
-            error.hint = f"for one skill: `{scope.command('diff', first, '--locked')}`"
+            error.hint = f"for one skill: `{project.command('diff', first, '--locked')}`"
         raise
     if not dots:
         return read(first, old), (WORKING_TREE, None if files.lockfile_text is None else files.lockfile)

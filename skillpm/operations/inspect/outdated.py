@@ -34,9 +34,8 @@ from skillpm.operations.inspect.upstream import (
 )
 from skillpm.requirements.include import find_locked_includes
 from skillpm.scope.locked_sources import find_unconfigured
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_settings import read_effective_cutoff
 from skillpm.specs.includes import EVERY_REPOSITORY, expand_includes
@@ -56,17 +55,17 @@ class OutdatedSkill(Value):
     error: str = ""  # why the source could not be checked
 
 
-def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[OutdatedSkill]:
+def find_outdated(project: Project, names: Sequence[str] = ()) -> list[OutdatedSkill]:
     """Return the skills, of these or of all, for which a newer version exists, whether the manifest allows it or not.
 
     Raises `NotFoundError` for an unknown name.
     """
-    files = read_project_files(scope, context)
+    files = read_project_files(project)
     locked = files.covered_lockfile
-    selected = [name for name in select_skills(scope, files, names) if name in locked.skills]
+    selected = [name for name in select_skills(project.scope, files, names) if name in locked.skills]
     unconfigured = {
         name: index
-        for name, index in find_unconfigured(scope, files, locked, context.settings).items()
+        for name, index in find_unconfigured(project.scope, files, locked, project.settings).items()
         if name in selected
     }
     rows = [
@@ -76,29 +75,27 @@ def find_outdated(scope: Scope, context: Context, names: Sequence[str] = ()) -> 
     selected = [name for name in selected if name not in unconfigured]
     try:
         if not names:
-            fetchers = make_fetchers(scope, context).with_locked(locked.skills)
-            files = expand_includes(scope, files, fetchers, (EVERY_REPOSITORY,))
-        rows += _check_outdated(scope, context, files, selected)
+            fetchers = make_fetchers(project).with_locked(locked.skills)
+            files = expand_includes(project.scope, files, fetchers, (EVERY_REPOSITORY,))
+        rows += _check_outdated(project, files, selected)
     except (FetchError, NotFoundError) as error:
         groups = _group_by_origin(locked, selected)
         if len(groups) == 1 and not rows and {*error.skills} >= {*selected}:
             raise
         # Check each origin by itself, so that an unreachable one affects only its own skills.
         for group in groups:
-            rows += _check_group(scope, context, files, group)
+            rows += _check_group(project, files, group)
     return sorted(rows, key=lambda row: row.name)
 
 
-def _check_group(
-    scope: Scope, context: Context, files: ProjectFiles, group: Sequence[SkillName]
-) -> list[OutdatedSkill]:
+def _check_group(project: Project, files: ProjectFiles, group: Sequence[SkillName]) -> list[OutdatedSkill]:
     """Check the skills of one origin; those that an error concerns get a row with it, and the others are checked."""
     try:
-        return _check_outdated(scope, context, files, group) if group else []
+        return _check_outdated(project, files, group) if group else []
     except (FetchError, NotFoundError) as error:
         failed = {*error.skills} & {*group} or {*group}
         rows = [_unreachable_row(name, files.covered_lockfile, error.message) for name in group if name in failed]
-        return rows + _check_group(scope, context, files, [name for name in group if name not in failed])
+        return rows + _check_group(project, files, [name for name in group if name not in failed])
 
 
 def _unreachable_row(name: SkillName, locked: Lockfile, error: str) -> OutdatedSkill:
@@ -118,15 +115,13 @@ def _group_by_origin(locked: Lockfile, names: Sequence[SkillName]) -> list[list[
     return list(groups.values())
 
 
-def _check_outdated(
-    scope: Scope, context: Context, files: ProjectFiles, names: Sequence[SkillName]
-) -> list[OutdatedSkill]:
+def _check_outdated(project: Project, files: ProjectFiles, names: Sequence[SkillName]) -> list[OutdatedSkill]:
     """Check the origins of these skills and return the outdated ones."""
     locked = files.covered_lockfile
-    fetchers = make_fetchers(scope, context).with_locked(locked.skills)
-    upgrade = resolve_upgrade(scope, files, fetchers, names)
+    fetchers = make_fetchers(project).with_locked(locked.skills)
+    upgrade = resolve_upgrade(project.scope, files, fetchers, names)
     updated = upgrade.lockfile
-    cutoff = read_effective_cutoff(scope, files.manifest, context.settings)
+    cutoff = read_effective_cutoff(project.scope, files.manifest, project.settings)
     constraints = {name: each for name, each in collect_constraints(files, updated).items() if name in names}
     versions = fetch_versions(constraints, locked.skills, fetchers, with_dates=bool(cutoff.moment))
     heads = _find_newer_heads(constraints, locked, fetchers)
@@ -165,7 +160,7 @@ def _check_outdated(
                 moved_ref=moved.get(name, ""),
             )
             rows.append(row)
-    return rows + _find_new_and_gone(scope, context, files, updated, names)
+    return rows + _find_new_and_gone(project, files, updated, names)
 
 
 def _explain_command(name: SkillName, skill: LockedSkill, latest: str) -> str:
@@ -175,7 +170,7 @@ def _explain_command(name: SkillName, skill: LockedSkill, latest: str) -> str:
 
 
 def _find_new_and_gone(
-    scope: Scope, context: Context, files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]
+    project: Project, files: ProjectFiles, updated: Lockfile, names: Sequence[SkillName]
 ) -> list[OutdatedSkill]:
     """Return the skills that included repositories have and that are not locked, and those they no longer have."""
     locked = files.lockfile
@@ -186,7 +181,7 @@ def _find_new_and_gone(
             compatible=version_label(skill),
             latest=version_label(skill),
             source=skill.pin.summarize(),
-            reason=f"new in {files.included[name].place}{_describe_refusal(scope, context, name, skill)}",
+            reason=f"new in {files.included[name].place}{_describe_refusal(project, name, skill)}",
         )
         for name, skill in updated.skills.items()
         if name in files.included and name not in locked.skills
@@ -207,13 +202,13 @@ def _find_new_and_gone(
     return new + gone
 
 
-def _describe_refusal(scope: Scope, context: Context, name: SkillName, skill: LockedSkill) -> str:
+def _describe_refusal(project: Project, name: SkillName, skill: LockedSkill) -> str:
     """Return why `update` would leave a new skill out, as far as its content is in the store; empty if it would not."""
     from skillpm.vetting.incoming import find_refusals  # noqa: PLC0415  (with the audit)
 
     with suppress(StoreDamaged):
-        tree = None if skill.digest is None else context.store.read(skill.digest, skill.pin.store_variant())
-        if tree is not None and (problems := find_refusals(scope, context, name, skill, tree)):
+        tree = None if skill.digest is None else project.store.read(skill.digest, skill.pin.store_variant())
+        if tree is not None and (problems := find_refusals(project, name, skill, tree)):
             return f"; it would be left out: {problems[0].text}"
     return ""
 
@@ -250,11 +245,11 @@ def _find_newer_heads(
 MAX_NAMES = 4
 
 
-def install_mismatch_messages(scope: Scope, context: Context, names: Sequence[str] = ()) -> list[str]:
+def install_mismatch_messages(project: Project, names: Sequence[str] = ()) -> list[str]:
     """Return messages about skills, of these or of all, of which the locked state is not the installed one."""
-    receipt = load_receipt(scope.layout)
+    receipt = load_receipt(project.layout)
     messages, missing = [], []
-    for name, skill in sorted(read_project_files(scope, context).lockfile.skills.items()):
+    for name, skill in sorted(read_project_files(project).lockfile.skills.items()):
         installed = receipt.skills.get(name)
         if names and name not in names:
             continue
@@ -266,7 +261,7 @@ def install_mismatch_messages(scope: Scope, context: Context, names: Sequence[st
             messages.append(f"{name}: {sanitize(label, 40)} is installed, {sanitize(locked, 40)} is locked")
     messages += [f"{format_names(missing)}: locked, but not installed"] if missing else []
     if messages:
-        messages[-1] += f" (`skillpm sync{scope.flag}` installs what is locked)"
+        messages[-1] += f" (`skillpm sync{project.scope.flag}` installs what is locked)"
     return messages
 
 

@@ -20,8 +20,8 @@ from skillpm.kinds.base import Pin
 from skillpm.locking.yanked import find_index_warnings
 from skillpm.operations.inspect.list import ListedSkill, list_skills
 from skillpm.registry.metadata_overlay import select_checkable_needs
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.scope.scope_policy import load_scope_policies
@@ -71,13 +71,13 @@ def find_applied_rules(scope: Scope, settings: Settings, pin: Pin) -> "tuple[App
     return applied_rules.find_applied_rules(scope, settings, pin)
 
 
-def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
+def show_skill(project: Project, name: str) -> SkillDetails:
     """Return the details of an installed or local skill. Raises `NotFoundError` with similar names."""
-    listed = find_skill(scope, context, name)
-    refuse_escaping_link(scope, name)
+    listed = find_skill(project, name)
+    refuse_escaping_link(project.scope, name)
     listed_name = SkillName(name)
-    locked = read_project_files(scope, context).lockfile.skills.get(listed_name)
-    applied = () if locked is None else find_applied_rules(scope, context.settings, locked.pin)
+    locked = read_project_files(project).lockfile.skills.get(listed_name)
+    applied = () if locked is None else find_applied_rules(project.scope, project.settings, locked.pin)
 
     def read_details(view: ReadView) -> tuple[SkillDetails | None, bool]:
         folder = view.skill_path(name)
@@ -96,26 +96,26 @@ def show_skill(scope: Scope, context: Context, name: str) -> SkillDetails:
         legacy_metadata = view.read_receipt().inherited.get(listed_name)
         if legacy_metadata is not None:
             skill = skill.replace(requires=merge_requirements(skill.requires, legacy_metadata.requires))
-        environment = Environment(context.settings.environ)
+        environment = Environment(project.settings.environ)
         missing = environment.find_unmet(skill.requires.bins, select_checkable_needs(skill.requires))
         details = SkillDetails(
             listed=listed,
             skill=skill,
             missing=missing,
             dependencies={} if locked is None else dict(locked.dependencies),
-            files=tuple(_list_files(view, scope, name)),
+            files=tuple(_list_files(view, project.scope, name)),
             findings=skill.findings,
             signer="" if locked is None else locked.signer,
             trust=applied,
             index_warning=""
             if locked is None
-            else find_index_warnings(scope, context, {listed_name: locked}).get(listed_name, ""),
+            else find_index_warnings(project, {listed_name: locked}).get(listed_name, ""),
         )
         return details, all(file.state in {"ok", "unmanaged"} for file in details.files)
 
-    result = read_until_consistent(scope.layout, read_details)
+    result = read_until_consistent(project.layout, read_details)
     if result is None:
-        raise _missing_skill_error(scope, name, scope.layout.skill_path(name))
+        raise _missing_skill_error(project.scope, name, project.layout.skill_path(name))
     return result
 
 
@@ -137,21 +137,21 @@ def refuse_escaping_link(scope: Scope, name: str) -> None:
         raise FileError(f"`{sanitize(name)}` is not read: {ESCAPING_LINK_MESSAGE}", where=scope.layout.skill_path(name))
 
 
-def find_skill(scope: Scope, context: Context, name: str) -> ListedSkill:
+def find_skill(project: Project, name: str) -> ListedSkill:
     """Find a skill in the list. Raises `NotAllowedError` for a denied name, whether or not the skill exists."""
-    rules = load_rules(scope, context.settings)
+    rules = load_rules(project.scope, project.settings)
     refuse_denied(rules, name)
-    listing = list_skills(scope)
+    listing = list_skills(project.scope)
     for skill in listing.skills:
         if skill.name == name:
             return skill
     for problem in listing.problems:
         path, _, reason = problem.partition(": ")
         if path in {f"{name}/{file}" for file in SKILL_FILES}:
-            raise DocumentError(f"`{name}` cannot be loaded: {reason}", where=f"{scope.layout.directory}/{path}")
+            raise DocumentError(f"`{name}` cannot be loaded: {reason}", where=f"{project.layout.directory}/{path}")
     names = [skill.name for skill in listing.skills if not rules.hides(skill.name)]
-    hint = suggestion_hint(name, names, f"run `{scope.command('list')}` to see all skills")
-    raise NotFoundError(f"`{sanitize(name)}` is not in {scope.layout.directory}", hint=hint)
+    hint = suggestion_hint(name, names, f"run `{project.command('list')}` to see all skills")
+    raise NotFoundError(f"`{sanitize(name)}` is not in {project.layout.directory}", hint=hint)
 
 
 def _list_files(view: ReadView, scope: Scope, name: str) -> list[ShownFile]:

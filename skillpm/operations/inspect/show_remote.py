@@ -6,8 +6,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, UsageError
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
+from skillpm.scope.project import Project
 from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.skillmd.capabilities import Capabilities, find_capabilities
 from skillpm.skillmd.findings import NotLoadable
@@ -26,15 +25,15 @@ class RemoteSkill(Value):
     capabilities: Capabilities
 
 
-def show_remote(scope: Scope, context: Context, spec: str) -> RemoteSkill:
+def show_remote(project: Project, spec: str) -> RemoteSkill:
     """Return what a SPEC of a single skill contains. Raises `NotAllowedError` for a denied name, before fetching."""
-    (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
+    (requirement,) = parse_requests(project, InstallRequest(specs=(spec,)))
     name = requirement.name
-    refuse_denied(load_rules(scope, context.settings), name)
-    locked = resolve_apart(scope, context, [requirement])[name]
+    refuse_denied(load_rules(project.scope, project.settings), name)
+    locked = resolve_apart(project, [requirement])[name]
     if locked.digest is None:
         raise UsageError(f"`{name}` has no content to show")
-    tree = fetch_checked(scope, context, {name: locked})[name]
+    tree = fetch_checked(project, {name: locked})[name]
     try:
         skill = read_skill(tree.read(tree.skill_file) or b"")
     except NotLoadable as error:

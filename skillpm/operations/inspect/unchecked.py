@@ -4,19 +4,18 @@ from skillpm.core.names import SkillName
 from skillpm.installer.disk.disk_state import read_installed_state
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.stat_cache import read_stat_cache
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_claim
 
 
-def find_unchecked(scope: Scope, context: Context) -> list[SkillName]:
+def find_unchecked(project: Project) -> list[SkillName]:
     """Return the locked and recorded skills that are there, and that this machine has never accepted as they are."""
-    receipt, stat_cache = load_receipt(scope.layout).skills, read_stat_cache(scope.layout.stat_cache)
-    locked = read_project_files(scope, context).lockfile.skills
-    acceptance, unchecked = Acceptance(scope, context.settings), []
+    receipt, stat_cache = load_receipt(project.layout).skills, read_stat_cache(project.layout.stat_cache)
+    locked = read_project_files(project).lockfile.skills
+    acceptance, unchecked = Acceptance(project.scope, project.settings), []
     for name in sorted({*receipt, *locked}):
-        folder = scope.layout.skill_path(name)
+        folder = project.layout.skill_path(name)
         state = read_installed_state(folder, name, receipt.get(name), stat_cache)
         claim = find_claim(name, locked, receipt)
         # An edited skill or a live link is judged by its files whenever it is used.

@@ -28,9 +28,8 @@ from skillpm.installer.disk.disk_state import (
 from skillpm.installer.disk.stat_cache import StatCache
 from skillpm.installer.links.state import read_link_state
 from skillpm.locking.yanked import find_index_warnings
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files, require_project_manifest
-from skillpm.scope.runtime import Context
-from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_policy import load_scope_policies, warn_of_old_policies
 from skillpm.scope.scope_settings import read_user_setting
@@ -66,49 +65,49 @@ class VerifyReport(Value):
         return all(skill.state in {"ok", "link"} for skill in self.skills)
 
 
-def verify(scope: Scope, context: Context) -> VerifyReport:
+def verify(project: Project) -> VerifyReport:
     """Verify every skill in the lockfile and in the receipt."""
-    require_project_manifest(scope, context.settings)
-    files, policies = read_project_files(scope, context), load_scope_policies(scope, context.settings)
-    if policies is not None or read_user_setting(context.settings, "trust") is not None:
+    require_project_manifest(project.scope, project.settings)
+    files, policies = read_project_files(project), load_scope_policies(project.scope, project.settings)
+    if policies is not None or read_user_setting(project.settings, "trust") is not None:
         from skillpm.scope.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
 
-        require_key_files(scope, context.settings)
-    warn_of_old_policies(policies, context.reporter.warn)
-    fetchers = make_fetchers(scope, context)
+        require_key_files(project.scope, project.settings)
+    warn_of_old_policies(policies, project.reporter.warn)
+    fetchers = make_fetchers(project)
     fetchers.name_sources([*files.all_requirements.values(), *files.overrides.values()])
 
     def compare(view: ReadView) -> tuple[VerifyReport, bool]:
         receipt = view.read_receipt()
-        text = view.read_document("lockfile", scope.lockfile)
+        text = view.read_document("lockfile", project.scope.lockfile)
         locked = files.lockfile.skills
         if view.is_pending and text is not None:
-            locked = files.select(read_lockfile(text, scope.lockfile)).skills
+            locked = files.select(read_lockfile(text, project.scope.lockfile)).skills
         names = sorted({*locked, *receipt.skills})
-        sync_command = f"`skillpm sync{scope.flag}`"
+        sync_command = f"`skillpm sync{project.scope.flag}`"
         skills = [
             _unlocked_result(name, receipt.skills[name], sync_command, is_required=name in files.requirements)
             if name not in locked
             else _verify_skill(name, view, locked[name], receipt.skills.get(name), sync_command)
             for name in names
         ]
-        skills = [_verify_live_link(skill, scope, context, locked, receipt) for skill in skills]
+        skills = [_verify_live_link(skill, project, locked, receipt) for skill in skills]
         skills = [_verify_signature(skill, view, fetchers, locked, receipt) for skill in skills]
-        skills = [_verify_links(skill, scope, context, receipt) for skill in skills]
+        skills = [_verify_links(skill, project, receipt) for skill in skills]
         skills = [_verify_policy(skill, policies, locked, receipt) for skill in skills]
         # The content of a local skill cannot be verified, but its links can.
         local = sorted({name for links in receipt.links.values() for name in links} - {*names})
-        linked = [_verify_links(VerifiedSkill(name=name, state="ok"), scope, context, receipt) for name in local]
+        linked = [_verify_links(VerifiedSkill(name=name, state="ok"), project, receipt) for name in local]
         skills += [skill for skill in linked if skill.state != "ok"]
         report = VerifyReport(
             skills=tuple(skills),
             is_pending=view.is_pending,
-            index_warnings=find_index_warnings(scope, context, files.lockfile.skills),
+            index_warnings=find_index_warnings(project, files.lockfile.skills),
             has_lockfile=text is not None,
         )
         return report, report.is_ok
 
-    return read_until_consistent(scope.layout, compare)
+    return read_until_consistent(project.layout, compare)
 
 
 def _unlocked_result(
@@ -167,13 +166,13 @@ def _verify_content(
 
 
 def _verify_live_link(
-    skill: VerifiedSkill, scope: Scope, context: Context, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
+    skill: VerifiedSkill, project: Project, locked: Mapping[SkillName, LockedSkill], receipt: Receipt
 ) -> VerifiedSkill:
     """Report a live link with another target than the locked one: an edit, or a change of the lockfile."""
     locked_skill, installed = locked.get(skill.name), receipt.skills.get(skill.name)
     if locked_skill is None or locked_skill.digest is not None:
         return skill
-    message = wrong_target_message(scope, context.settings, skill.name, locked_skill.pin)
+    message = wrong_target_message(project.scope, project.settings, skill.name, locked_skill.pin)
     if not message:
         return skill
     is_edit = installed is None or installed.pin == locked_skill.pin
@@ -225,19 +224,19 @@ def _verify_policy(
     return skill.replace(state="blocked", detail=detail) if detail else skill
 
 
-def _verify_links(skill: VerifiedSkill, scope: Scope, context: Context, receipt: Receipt) -> VerifiedSkill:
+def _verify_links(skill: VerifiedSkill, project: Project, receipt: Receipt) -> VerifiedSkill:
     """Report links of the receipt that are missing or replaced."""
     if skill.state != "ok":
         return skill
     name = SkillName(skill.name)
-    paths = scope.link_folders(context.settings)
+    paths = project.scope.link_folders(project.settings)
     digest = receipt.copy_digest(name)
     for folder, links in receipt.links.items():
         if name not in links:
             continue
-        kind = read_link_state(paths, folder, name, scope.layout, (links[name], digest)).kind
+        kind = read_link_state(paths, folder, name, project.layout, (links[name], digest)).kind
         if kind == "absent":
-            detail = f"its link {folder}/{name} is missing; `skillpm sync{scope.flag}` creates it again"
+            detail = f"its link {folder}/{name} is missing; `skillpm sync{project.scope.flag}` creates it again"
             return VerifiedSkill(name=skill.name, state="broken-link", detail=detail)
         if kind == "foreign":
             detail = f"{folder}/{name} {LINK_REPLACED}"

@@ -27,8 +27,8 @@ from skillpm.operations.agents import add_agents, require_agent_folders
 from skillpm.requirements.manifest_requirements import rebase_source
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
 from skillpm.scope.left_out import LeftOut, describe_reason, report_left_out
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files, require_project_manifest
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes, make_fetchers
 from skillpm.specs.request import InstallRequest, NewRequirement
@@ -37,40 +37,35 @@ from skillpm.specs.spec_requirements import is_same_origin, is_satisfied, parse_
 from skillpm.specs.whole_folders import add_includes, include_notes, parse_includes
 
 
-def install(
-    scope: Scope,
-    context: Context,
-    request: InstallRequest,
-    options: ChangeOptions,
-) -> ChangeResult:
+def install(project: Project, request: InstallRequest, options: ChangeOptions) -> ChangeResult:
     """Add skills to the manifest and install them. Skills that are there from the same source stay as they are."""
     if options.lock_policy.locked or options.lock_policy.frozen:
         flag = "--locked" if options.lock_policy.locked else "--frozen"
-        sync, add = scope.command("sync", flag), scope.command("install")
+        sync, add = project.command("sync", flag), project.command("install")
         hint = f"use `{sync}` to install what is locked, or `{add}` without {flag} to add the SPEC"
         raise UsageError(f"{flag} does not allow adding a SPEC", hint=hint)
     group = parse_skill_name(request.group) if request.group else ""
-    require_project_manifest(scope, context.settings)  # before any server is contacted
-    require_agent_folders(request.agents, scope, context)
-    with _hint_local_path(request.specs, context.settings.working_directory):
-        before = read_project_files(scope, context)
-        copies = make_fetchers(scope, context).with_locked(before.whole_lockfile.skills).copies
+    require_project_manifest(project.scope, project.settings)  # before any server is contacted
+    require_agent_folders(request.agents, project)
+    with _hint_local_path(request.specs, project.settings.working_directory):
+        before = read_project_files(project)
+        copies = make_fetchers(project).with_locked(before.whole_lockfile.skills).copies
         if request.agents:
             copies.agent_folders = project_folders([*(before.manifest.agents or ()), *request.agents])
-        includes, request = parse_includes(scope, context, request)
-        requested = parse_requests(scope, context, request, force=options.install.force)
+        includes, request = parse_includes(project, request)
+        requested = parse_requests(project, request, force=options.install.force)
         additions, local_notes = requested, list[str]()
         if any(addition.source.is_read_each_time for addition in requested):
             from skillpm.specs.local_siblings import add_local_siblings  # noqa: PLC0415  (only for local folders)
 
-            additions, local_notes = add_local_siblings(scope, context, before, requested)
+            additions, local_notes = add_local_siblings(project, before, requested)
 
         def attempt(additions: Sequence[NewRequirement]) -> ChangeResult:
             names = [*(addition.name for addition in additions), *(name for new in includes for name in new.names)]
 
             def edit(files: ProjectFiles) -> ProjectFiles:
                 files = _add_requirements(
-                    scope, context, files, additions, names_folder=bool(request.path), force=options.install.force
+                    project, files, additions, names_folder=bool(request.path), force=options.install.force
                 )
                 files = add_includes(files, includes)
                 if group:
@@ -84,26 +79,22 @@ def install(
             )
             refreshed = tuple(new.include.source.url for new in includes)
             return change(
-                scope,
-                context,
-                options.replace(install=install_options, adds_indexes=True, refreshed=refreshed),
-                edit,
+                project, options.replace(install=install_options, adds_indexes=True, refreshed=refreshed), edit
             )
 
-        result, installed = _attempt_without_refused(scope, context, before, additions, attempt)
+        result, installed = _attempt_without_refused(project, before, additions, attempt)
         notes = tuple(local_notes)
         notes += tuple(note for addition in installed if (note := _kept_ref_note(before, addition)))
         notes += tuple(include_notes(before, includes))
         if not options.dry_run:
             new = [action.name for action in result.actions if action.verb in {"add", "update"}]
-            lockfile = read_project_files(scope, context).lockfile
-            notes += tuple(sibling_notes(scope, make_fetchers(scope, context), lockfile, new))
-        return result.replace(notes=(*result.notes, *notes), warnings=tuple(context.reporter.warnings))
+            lockfile = read_project_files(project).lockfile
+            notes += tuple(sibling_notes(project.scope, make_fetchers(project), lockfile, new))
+        return result.replace(notes=(*result.notes, *notes), warnings=tuple(project.reporter.warnings))
 
 
 def _attempt_without_refused(
-    scope: Scope,
-    context: Context,
+    project: Project,
     before: ProjectFiles,
     additions: Sequence[NewRequirement],
     attempt: Callable[[Sequence[NewRequirement]], ChangeResult],
@@ -121,8 +112,8 @@ def _attempt_without_refused(
             failed = {*error.skills} & optional
             if not failed or not {*error.skills} <= failed or len(failed) == len(additions):
                 raise
-            found = [_leave_out(scope, it, error) for it in additions if it.name in failed]
-            report_left_out(context.reporter, found)
+            found = [_leave_out(project.scope, it, error) for it in additions if it.name in failed]
+            report_left_out(project.reporter, found)
             left_out += found
             additions = [it for it in additions if it.name not in failed]
         else:
@@ -145,8 +136,7 @@ def _leave_out(scope: Scope, addition: NewRequirement, error: RefusedError | Not
 
 
 def _add_requirements(
-    scope: Scope,
-    context: Context,
+    project: Project,
     files: ProjectFiles,
     additions: Sequence[NewRequirement],
     *,
@@ -160,18 +150,18 @@ def _add_requirements(
     values: dict[str, Any] = {}
     for addition in additions:
         existing = files.requirements.get(addition.name)
-        if existing == rebase_source(addition.source, scope.member) or is_satisfied(addition, existing):
+        if existing == rebase_source(addition.source, project.scope.member) or is_satisfied(addition, existing):
             continue
         locked = files.lockfile.skills.get(addition.name)
         if existing is not None and not force:
-            indexes = configured_indexes(scope, context.settings)
-            source = rebase_source(addition.source, scope.member)
+            indexes = configured_indexes(project.scope, project.settings)
+            source = rebase_source(addition.source, project.scope.member)
             is_chosen = names_folder and _is_same_repository(source, existing)
             if not (is_chosen or is_same_origin(source, existing, locked, indexes)):
                 raise ConflictError(
                     f"`{addition.name}` is already required from {existing.describe()}",
                     where=f"{files.manifest.file}: skills.{addition.name}",
-                    hint=_replace_hint(scope, addition, has_indexes=bool(indexes)),
+                    hint=_replace_hint(project.scope, addition, has_indexes=bool(indexes)),
                 )
         source = addition.source
         if isinstance(source, GitSource) and isinstance(existing, GitSource) and source.is_same_folder(existing):

@@ -32,6 +32,7 @@ from skillpm.locking.refused_includes import RefusalOptions, leave_out_refused
 from skillpm.locking.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 from skillpm.locking.yanked import warn_yanked
 from skillpm.scope.left_out import LeftOut
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import (
     ProjectFiles,
     check_unchanged,
@@ -42,7 +43,6 @@ from skillpm.scope.project_files import (
     retry_if_changed,
     write_checked_lockfile,
 )
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope, workspace_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_lock import lock_scope, remove_empty_directory
@@ -74,8 +74,7 @@ class LockResult(Value):
 
 
 def lock(
-    scope: Scope,
-    context: Context,
+    project: Project,
     *,
     dry_run: bool = False,
     upgrade: Sequence[str] | None = None,
@@ -85,41 +84,39 @@ def lock(
 
     What is locked is not checked, so that it can be reviewed, except what an include brings without being named.
     """
-    require_project_manifest(scope, context.settings)
-    if scope.member:
-        scope = workspace_scope(scope, context.settings)
+    require_project_manifest(project.scope, project.settings)
+    project = _whole_workspace(project)
     if dry_run:
-        files = require_manifest(scope, _read_merged_files(scope, context))
-        return _resolve_lock(scope, context, files, upgrade, validation)[0].replace(is_changed=False)
-    is_new = not os.path.isdir(scope.layout.internal_dir)
+        files = require_manifest(project.scope, _read_merged_files(project))
+        return _resolve_lock(project, files, upgrade, validation)[0].replace(is_changed=False)
+    is_new = not os.path.isdir(project.layout.internal_dir)
     try:
-        with lock_scope(scope, context):
-            return retry_if_changed(lambda: _lock_and_write(scope, context, upgrade, validation))
+        with lock_scope(project):
+            return retry_if_changed(lambda: _lock_and_write(project, upgrade, validation))
     finally:
         if is_new:
-            remove_empty_directory(scope, context.settings)  # it holds nothing but the lock
+            remove_empty_directory(project.scope, project.settings)  # it holds nothing but the lock
 
 
-def check_lock(scope: Scope, context: Context) -> LockResult:
+def check_lock(project: Project) -> LockResult:
     """Check whether the lockfile is up to date, and prove what it says. Writes nothing but caches."""
-    require_project_manifest(scope, context.settings)
-    if scope.member:
-        scope = workspace_scope(scope, context.settings)
-    files = require_manifest(scope, read_project_files(scope, context))
+    require_project_manifest(project.scope, project.settings)
+    project = _whole_workspace(project)
+    files = require_manifest(project.scope, read_project_files(project))
     reasons = find_lock_conflicts(files)
     if files.lockfile_text is None:
         reasons = ["there is no lockfile"]
-    proof, fetchers = LockProof(), make_fetchers(scope, context)
+    proof, fetchers = LockProof(), make_fetchers(project)
     if not reasons:
-        after = resolve_lockfile(scope, files, fetchers, LockPolicy())
+        after = resolve_lockfile(project.scope, files, fetchers, LockPolicy())
         changed = find_changed_skills(files.whole_lockfile, after)
         reasons = [_describe_change(name, old, new) for name, old, new in changed]
-    for message in unconfigured_index_messages(scope, files, files.whole_lockfile, context.settings):
-        context.reporter.warn(message)
+    for message in unconfigured_index_messages(project.scope, files, files.whole_lockfile, project.settings):
+        project.reporter.warn(message)
     if not reasons:
-        proof = prove_lock(scope, context, files, fetchers)
+        proof = prove_lock(project, files, fetchers)
         reasons = [f"`{claim.name}`: {claim.problem}" for claim in proof.wrong]
-    warnings = tuple(context.reporter.warnings)
+    warnings = tuple(project.reporter.warnings)
     return LockResult(
         is_changed=False, is_up_to_date=not reasons, reasons=tuple(reasons), warnings=warnings, proof=proof
     )
@@ -129,6 +126,11 @@ def _describe_change(name: SkillName, old: LockedSkill | None, new: LockedSkill 
     if old is not None and new is not None and old == new.replace(signer=old.signer):
         return f"the signer of `{name}` {'has changed' if old.signer else 'is not locked'}"
     return f"the content of `{name}` has changed"
+
+
+def _whole_workspace(project: Project) -> Project:
+    """Return the project of the workspace's root for a member, which shares its lockfile."""
+    return project.in_scope(workspace_scope(project.scope, project.settings)) if project.scope.member else project
 
 
 def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> None:
@@ -142,24 +144,24 @@ def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: Fetch
         raise refusal(problems)
 
 
-def _read_merged_files(scope: Scope, context: Context) -> ProjectFiles:
+def _read_merged_files(project: Project) -> ProjectFiles:
     """Read the documents of a scope, of which the lockfile may have a merge conflict: both sides are read then.
 
     Not in CI, which must not decide what is locked.
     """
-    text = None if context.settings.ci else read_text(scope.lockfile)
-    merged = None if text is None else merge_sides(text, scope.lockfile)
+    text = None if project.settings.ci else read_text(project.scope.lockfile)
+    merged = None if text is None else merge_sides(text, project.scope.lockfile)
     if text is None:
-        return read_project_files(scope, context)
+        return read_project_files(project)
     if merged is None:
         try:
-            return read_project_files(scope, context)
+            return read_project_files(project)
         except DocumentError as error:
             # git puts lines of both sides outside of the markers if it takes two skills for one.
             error.hint = error.hint.replace(MERGE_HINT, "git has mixed the two sides; ")
             raise
-    context.reporter.warn(_merge_message(scope, merged))
-    files = read_project_files(scope, context, merged.lockfile)
+    project.reporter.warn(_merge_message(project.scope, merged))
+    files = read_project_files(project, merged.lockfile)
     return files.replace(lockfile_text=text, is_lockfile_composed=True)
 
 
@@ -169,61 +171,55 @@ def _merge_message(scope: Scope, merged: MergedLockfile) -> str:
     return f"{message}; resolved again, since they lock it differently: {names}" if names else message
 
 
-def _lock_and_write(
-    scope: Scope, context: Context, upgrade: Sequence[str] | None, validation: ValidationOptions
-) -> LockResult:
+def _lock_and_write(project: Project, upgrade: Sequence[str] | None, validation: ValidationOptions) -> LockResult:
     """Resolve and write the lockfile, while holding the lock. Raises `DocumentChanged` if a document was saved."""
-    files = require_manifest(scope, _read_merged_files(scope, context))
-    result, text = _resolve_lock(scope, context, files, upgrade, validation)
-    check_unchanged(scope, files)
+    files = require_manifest(project.scope, _read_merged_files(project))
+    result, text = _resolve_lock(project, files, upgrade, validation)
+    check_unchanged(project.scope, files)
     if result.is_changed:
-        write_checked_lockfile(scope, context, files, text)
+        write_checked_lockfile(project, files, text)
     else:
-        with keep_bundled(scope, context, files.whole_lockfile, text):
+        with keep_bundled(project, files.whole_lockfile, text):
             pass
     return result
 
 
 def _resolve_lock(
-    scope: Scope,
-    context: Context,
-    files: ProjectFiles,
-    upgrade: Sequence[str] | None,
-    validation: ValidationOptions,
+    project: Project, files: ProjectFiles, upgrade: Sequence[str] | None, validation: ValidationOptions
 ) -> tuple[LockResult, str]:
     """Return what locking changes, and the text of the new lockfile."""
-    settings = context.settings
-    names = () if upgrade is None else select_upgrades(scope, files, settings, upgrade)
+    settings = project.settings
+    names = () if upgrade is None else select_upgrades(project.scope, files, settings, upgrade)
     refreshed = (EVERY_REPOSITORY,) if upgrade is not None and not upgrade else ()
-    fetchers, conflicts = make_fetchers(scope, context), find_lock_conflicts(files)
-    files = expand_includes(scope, files, fetchers, refreshed)
+    fetchers, conflicts = make_fetchers(project), find_lock_conflicts(files)
+    files = expand_includes(project.scope, files, fetchers, refreshed)
     options = UpgradeOptions(checks_commits=True, chosen=upgrade or ())
-    upgraded, before = resolve_upgrade(scope, files, fetchers, names, options), files.whole_lockfile
+    upgraded, before = resolve_upgrade(project.scope, files, fetchers, names, options), files.whole_lockfile
     if files.included and upgraded.lockfile != before:
         refusals = RefusalOptions(upgrade=names, validation=validation, only_locks=True)
-        upgraded = leave_out_refused(scope, context, upgraded, options, refusals)
+        upgraded = leave_out_refused(project, upgraded, options, refusals)
     after = upgraded.lockfile
     changed = find_changed_skills(before, after)
     _require_signatures({name: new for name, _, new in changed if new is not None}, fetchers)
-    report_moved_tags(before, after, fetchers, context.reporter)
-    if (merged := merge_sides(files.lockfile_text or "", scope.lockfile)) is not None:
+    report_moved_tags(before, after, fetchers, project.reporter)
+    if (merged := merge_sides(files.lockfile_text or "", project.scope.lockfile)) is not None:
         changed = find_changed_skills(before.replace(skills={**merged.ours, **before.skills}), after)
-    warnings = unconfigured_index_messages(scope, files, after, settings, upgrade or None)
+    warnings = unconfigured_index_messages(project.scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
     is_same = text == files.lockfile_text
     if not is_same:
-        indexes = find_user_only_indexes(scope, settings, files, after)
-        warnings += [missing_index_message(scope, files, index) for index in indexes]
+        indexes = find_user_only_indexes(project.scope, settings, files, after)
+        warnings += [missing_index_message(project.scope, files, index) for index in indexes]
     for message in warnings:
-        context.reporter.warn(message)
-    warn_yanked(scope, context, before, after, [*names])
+        project.reporter.warn(message)
+    warn_yanked(project, before, after, [*names])
     result = LockResult(
         is_changed=not is_same,
         is_up_to_date=is_same,
         changes=tuple((name, version_label(old), version_label(new)) for name, old, new in changed),
         unchanged_content=tuple(name for name, old, new in changed if old and new and old.digest == new.digest),
         reasons=tuple(conflicts),
-        warnings=tuple(context.reporter.warnings),
+        warnings=tuple(project.reporter.warnings),
         failures=upgraded.failures,
         left_out=upgraded.left_out,
     )

@@ -19,8 +19,8 @@ from skillpm.kinds.git import GitSource
 from skillpm.requirements.include import is_plain_pattern
 from skillpm.requirements.specifier import parse_specifier
 from skillpm.resolver.resolution import reachable_skills
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files, require_project_manifest
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope
 from skillpm.specs.whole_folders import (
     exclude_names,
@@ -30,7 +30,7 @@ from skillpm.specs.whole_folders import (
 )
 
 
-def uninstall(scope: Scope, context: Context, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
+def uninstall(project: Project, names: Sequence[str], options: ChangeOptions) -> ChangeResult:
     """Remove skills, which names, patterns or SPECs name: without any, all of the manifest.
 
     Raises `NotFoundError` for one that does not exist.
@@ -40,22 +40,22 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
     """
     for name in names:
         if name in options.install.keep:
-            hint = f"run `{scope.command('uninstall', name, '--force')}` to remove it and keep a backup"
+            hint = f"run `{project.command('uninstall', name, '--force')}` to remove it and keep a backup"
             raise UsageError(f"`{sanitize(name)}` cannot be both removed and kept", hint=hint)
-    require_project_manifest(scope, context.settings)
-    before = read_project_files(scope, context)
+    require_project_manifest(project.scope, project.settings)
+    before = read_project_files(project)
     includes = select_includes(before, names)
     removed = [include for found in includes.values() for include in found] if names else [*before.includes]
     names = _find_names(before, [name for name in names if name not in includes]) if names else _own_names(before)
     required = {*before.requirements, *before.lockfile.skills}
-    unmanaged = [SkillName(name) for name in names if _is_local(scope, name)]
+    unmanaged = [SkillName(name) for name in names if _is_local(project.scope, name)]
     local = [name for name in unmanaged if name not in required]
     if local and not options.install.force:
-        raise _local_skill_error(scope, local)
+        raise _local_skill_error(project.scope, local)
     if not options.install.force:
         for name in unmanaged:
-            force = scope.command("uninstall", name, "--force")
-            context.reporter.warn(
+            force = project.command("uninstall", name, "--force")
+            project.reporter.warn(
                 f"the folder of {name} stays as a local skill: skillpm did not install it; `{force}` removes it"
             )
         unmanaged = []
@@ -66,8 +66,8 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
         files = remove_includes(files, removed)
         text = files.editable_manifest
         for name in names:
-            _require_installed(scope, files, name)
-        _warn_dependents(scope, files, names, context)
+            _require_installed(project.scope, files, name)
+        _warn_dependents(project, files, names)
         for name in names:
             text = remove_member(text, ("skills", name))
         if files.manifest_text is None:
@@ -75,7 +75,7 @@ def uninstall(scope: Scope, context: Context, names: Sequence[str], options: Cha
         files = remove_from_groups(files.with_manifest_text(text), names)
         return exclude_names(files, [*map(SkillName, names)])
 
-    result = change(scope, context, options.replace(install=install_options), edit)
+    result = change(project, options.replace(install=install_options), edit)
     return result.replace(notes=(*result.notes, *exclusion_notes(before, names, dry_run=options.dry_run)))
 
 
@@ -129,7 +129,7 @@ def _local_skill_error(scope: Scope, names: Sequence[SkillName]) -> ConflictErro
     )
 
 
-def _warn_dependents(scope: Scope, files: ProjectFiles, names: Sequence[str], context: Context) -> None:
+def _warn_dependents(project: Project, files: ProjectFiles, names: Sequence[str]) -> None:
     """Warn that a skill stays because others require it. Raises `ConflictError` if the manifest does not contain it."""
     rest = {name: source for name, source in files.requirements.items() if name not in names}
     needed = reachable_skills(rest, files.lockfile)
@@ -137,10 +137,10 @@ def _warn_dependents(scope: Scope, files: ProjectFiles, names: Sequence[str], co
         parents = sorted(other for other in needed if name in files.lockfile.skills[other].dependencies)
         quoted = ", ".join(f"`{parent}`" for parent in parents)
         if name not in files.requirements:
-            hint = f"uninstall what requires it, too: {scope.command('uninstall', *parents)}"
+            hint = f"uninstall what requires it, too: {project.command('uninstall', *parents)}"
             raise ConflictError(f"`{name}` is required by {quoted}", hint=hint)
         verb = "requires" if len(parents) == 1 else "require"
-        context.reporter.warn(f"{name} stays installed: {quoted} {verb} it")
+        project.reporter.warn(f"{name} stays installed: {quoted} {verb} it")
 
 
 def _require_installed(scope: Scope, files: ProjectFiles, name: str) -> None:

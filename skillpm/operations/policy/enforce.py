@@ -9,7 +9,7 @@ from skillpm.errors import SkillpmError
 from skillpm.files import read_text
 from skillpm.formats.manifest import read_manifest
 from skillpm.scope.policy_refresh import refresh_due_policies
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope, is_workspace_root, member_scope, user_scope
 from skillpm.scope.used_scopes import read_scopes
 from skillpm.scope.workspace import find_members
@@ -25,17 +25,17 @@ class EnforcedScope(Value):
     error: SkillpmError | None = None
 
 
-def enforce_policies(context: Context) -> list[EnforcedScope]:
+def enforce_policies(session: Session) -> list[EnforcedScope]:
     """Fetch the published policies that are due, and remove the links to blocked skills in all scopes of this user.
 
     Scopes that are gone, and folders of other users, are left out. A scope that fails does not stop the others.
     """
-    settings, results = context.settings, []
-    refresh_due_policies(user_scope(settings), context)
+    settings, results = session.settings, []
+    refresh_due_policies(Project(user_scope(settings), session))
     for scope in _find_scopes(settings):
         directory = scope.layout.directory
         try:
-            results.append(EnforcedScope(directory=directory, unlinked=unlink_blocked(scope, context)))
+            results.append(EnforcedScope(directory=directory, unlinked=unlink_blocked(Project(scope, session))))
         except SkillpmError as error:
             results.append(EnforcedScope(directory=directory, error=error))
     return results

@@ -16,8 +16,8 @@ from skillpm.formats.trust.policy import Policy
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.registry.builder import list_folders
 from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
-from skillpm.scope.runtime import Context
 from skillpm.scope.scope import Scope, user_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_policy import (
@@ -117,29 +117,27 @@ def _blocked_value(digest: str, name: str, reason: str) -> dict[str, str]:
     return {**({"digest": digest} if digest else {"name": name}), "reason": reason}
 
 
-def check_skills(scope: Scope, context: Context, names: Sequence[str]) -> list[CheckedSkill]:
+def check_skills(project: Project, names: Sequence[str]) -> list[CheckedSkill]:
     """Check the locked and installed skills against the policies in effect: all, or those that are named.
 
     A SPEC instead of a name is fetched, unless a policy forbids its place. Raises `NotTrusted` if a published policy is
     too old.
     """
-    policies = load_scope_policies(scope, context.settings)
-    load_audit_settings(scope, context.settings)  # raises for a rule that does not exist
-    require_current(policies, context.settings.now)
-    warn_of_old_policies(policies, context.reporter.warn)
-    known = {str(skill.name): skill for skill in _check_known(scope, context, policies or Policies())}
+    policies = load_scope_policies(project.scope, project.settings)
+    load_audit_settings(project.scope, project.settings)  # raises for a rule that does not exist
+    require_current(policies, project.settings.now)
+    warn_of_old_policies(policies, project.reporter.warn)
+    known = {str(skill.name): skill for skill in _check_known(project, policies or Policies())}
     if not names:
         return [*known.values()]
-    return [
-        known[name] if name in known else _check_spec(scope, context, policies or Policies(), name) for name in names
-    ]
+    return [known[name] if name in known else _check_spec(project, policies or Policies(), name) for name in names]
 
 
-def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator[CheckedSkill]:
-    files, receipt = read_project_files(scope, context), load_receipt(scope.layout).skills
+def _check_known(project: Project, policies: Policies) -> Iterator[CheckedSkill]:
+    files, receipt = read_project_files(project), load_receipt(project.layout).skills
     locked = files.lockfile.skills
-    make_fetchers(scope, context).name_sources([*files.all_requirements.values(), *files.overrides.values()])
-    for name in sorted({*locked, *receipt, *map(SkillName, list_folders(scope.layout.directory))}):
+    make_fetchers(project).name_sources([*files.all_requirements.values(), *files.overrides.values()])
+    for name in sorted({*locked, *receipt, *map(SkillName, list_folders(project.layout.directory))}):
         installed = receipt.get(name)
         skill = locked.get(name)
         if skill is None and installed is not None:
@@ -147,49 +145,45 @@ def _check_known(scope: Scope, context: Context, policies: Policies) -> Iterator
         yield CheckedSkill(
             name=name,
             source="local" if skill is None else skill.pin.summarize(),
-            checks=tuple(_check(scope, context, policies, name, skill)),
-            trust=() if skill is None else find_applied_rules(scope, context.settings, skill.pin),
+            checks=tuple(_check(project, policies, name, skill)),
+            trust=() if skill is None else find_applied_rules(project.scope, project.settings, skill.pin),
         )
 
 
-def _check(
-    scope: Scope, context: Context, policies: Policies, name: SkillName, skill: LockedSkill | None
-) -> Iterator[PolicyCheck]:
-    tree = _read_installed(scope, context, name)
+def _check(project: Project, policies: Policies, name: SkillName, skill: LockedSkill | None) -> Iterator[PolicyCheck]:
+    tree = _read_installed(project, name)
     if tree is not None:
         # The files on disk are checked, not what the lockfile says about them.
-        present = PresentSkill(name=name, folder=scope.layout.skill_path(name), claim=skill, digest=tree.digest)
-        yield from _check_incoming(scope, context, policies, read_incoming(scope, context, present))
+        present = PresentSkill(name=name, folder=project.layout.skill_path(name), claim=skill, digest=tree.digest)
+        yield from _check_incoming(project, policies, read_incoming(project, present))
     elif skill is not None:
         yield from policies.check_place(skill.pin)
         yield from policies.check_blocked([name], skill.digest or "")
 
 
-def _read_installed(scope: Scope, context: Context, name: SkillName) -> FileTree | None:
+def _read_installed(project: Project, name: SkillName) -> FileTree | None:
     try:
-        return read_skill_folder(scope.layout.skill_path(name), name, context.settings.limits)
+        return read_skill_folder(project.layout.skill_path(name), name, project.settings.limits)
     except (NotFoundError, RefusedError, FileError):
         return None
 
 
-def _check_incoming(
-    scope: Scope, context: Context, policies: Policies, incoming: IncomingSkill
-) -> Iterator[PolicyCheck]:
-    beside = partial(find_beside, scope, context, incoming)
-    return check_skill(policies, incoming, context.settings, lambda: load_reviews(scope, context).trusted, beside)
+def _check_incoming(project: Project, policies: Policies, incoming: IncomingSkill) -> Iterator[PolicyCheck]:
+    beside = partial(find_beside, project, incoming)
+    return check_skill(policies, incoming, project.settings, lambda: load_reviews(project).trusted, beside)
 
 
-def _check_spec(scope: Scope, context: Context, policies: Policies, spec: str) -> CheckedSkill:
+def _check_spec(project: Project, policies: Policies, spec: str) -> CheckedSkill:
     """Fetch the skills of a SPEC, and check them."""
     try:
-        (requirement,) = parse_requests(scope, context, InstallRequest(specs=(spec,)))
-        locked = resolve_apart(scope, context, [requirement])[requirement.name]
-        tree = fetch_checked(scope, context, {requirement.name: locked})[requirement.name]
+        (requirement,) = parse_requests(project, InstallRequest(specs=(spec,)))
+        locked = resolve_apart(project, [requirement])[requirement.name]
+        tree = fetch_checked(project, {requirement.name: locked})[requirement.name]
     except NotTrusted as error:
         problems = error.problems or [{"rule": "sources", "where": error.where, "message": error.message}]
         checks = [PolicyCheck(rule=each["rule"], where=each["where"], problem=each["message"]) for each in problems]
         return CheckedSkill(name=spec, source=sanitize(spec), checks=tuple(checks))
     incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
-    passed = tuple(_check_incoming(scope, context, policies, incoming))
-    trust = find_applied_rules(scope, context.settings, locked.pin)
+    passed = tuple(_check_incoming(project, policies, incoming))
+    trust = find_applied_rules(project.scope, project.settings, locked.pin)
     return CheckedSkill(name=requirement.name, source=locked.pin.summarize(), checks=passed, trust=trust)

@@ -25,7 +25,7 @@ import skillpm.fetchers.http.redirects  # noqa: F401
 from skillpm.core.text import sanitize
 from skillpm.errors import SkillpmError
 from skillpm.scope.policy_refresh import refresh_policies
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import user_scope
 from skillpm.scope.scope_policy import read_policies
 from skillpm.serving.event_log import log_event
@@ -78,7 +78,9 @@ class PolicyRefresher:
         """Refresh the policies that are due; return the number of seconds until the next look at them."""
         scope = user_scope(settings)
         try:
-            results = refresh_policies(scope, Context(settings=settings.replace(now=time.time())), only_due=True)
+            results = refresh_policies(
+                Project(scope, Session(settings=settings.replace(now=time.time()))), only_due=True
+            )
             policies = read_policies([scope], settings)
         except SkillpmError:  # a policy that cannot be read, which each call of a service reports
             return MAX_PAUSE

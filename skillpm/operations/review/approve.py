@@ -20,7 +20,7 @@ from skillpm.formats.trust.reviews import (
     read_line,
     read_review_file,
 )
-from skillpm.scope.runtime import Context
+from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
 from skillpm.vetting.review_files import add_import, add_review, download_reviews
@@ -42,9 +42,9 @@ class Recorded(Value):
     file: str
 
 
-def approve(scope: Scope, context: Context, name: SkillName, digest: Digest, approval: Approval) -> Recorded:
+def approve(project: Project, name: SkillName, digest: Digest, approval: Approval) -> Recorded:
     """Record a review of a content. Raises `UsageError` for an invalid text."""
-    reviewer = approval.reviewer or read_git_identity(scope, context.settings)
+    reviewer = approval.reviewer or read_git_identity(project.scope, project.settings)
     if not reviewer:
         raise UsageError(
             "your git configuration has no name", hint="say who you are: --reviewer 'Ada <ada@acme.example>'"
@@ -56,10 +56,10 @@ def approve(scope: Scope, context: Context, name: SkillName, digest: Digest, app
         digest=digest,
         criteria=approval.criteria,
         reviewer=_read_option("--reviewer", reviewer, MAX_REVIEWER),
-        date=datetime.fromtimestamp(context.settings.now, UTC).date().isoformat(),
+        date=datetime.fromtimestamp(project.settings.now, UTC).date().isoformat(),
         notes=_read_option("--notes", approval.notes, MAX_NOTES) if approval.notes else "",
     )
-    return Recorded(review=review, file=add_review(scope, context, review))
+    return Recorded(review=review, file=add_review(project, review))
 
 
 class ImportedReviews(Value):
@@ -70,14 +70,14 @@ class ImportedReviews(Value):
     file: str
 
 
-def import_reviews(scope: Scope, context: Context, url: str) -> ImportedReviews:
+def import_reviews(project: Project, url: str) -> ImportedReviews:
     """Download the reviews of another organisation, and pin the file as it is now."""
     if not url.startswith(("https://", "http://")):
         raise UsageError(f"`{sanitize(url, 200)}` is not a web address", hint="use one that begins with https://")
-    data = download_reviews(context, url)
+    data = download_reviews(project.session, url)
     imported = ReviewImport(url=url, digest=Digest(f"sha256:{content_hash(data)}"))
     reviews = read_review_file(data.decode(errors="replace"), url).reviews
-    return ImportedReviews(imported=imported, reviews=reviews, file=add_import(scope, context, imported))
+    return ImportedReviews(imported=imported, reviews=reviews, file=add_import(project, imported))
 
 
 def read_git_identity(scope: Scope, settings: Settings) -> str:

@@ -1,26 +1,12 @@
-"""What every operation receives: settings, a reporter, and what is created once per command."""
+"""Where a command keeps what it fetches if the cache cannot be written: a folder that goes when the command ends."""
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
-from skillpm.events import Recorder
-from skillpm.files import remove_tree
-from skillpm.settings import Settings
+from skillpm.files import is_writable, remove_tree
 from skillpm.store import Store
-
-if TYPE_CHECKING:
-    from skillpm.audit.model.finding import AuditFinding
-    from skillpm.fetchers.dispatcher import FetcherDispatcher
-
-
-def is_writable(folder: str) -> bool:
-    """Return whether files can be created in a folder, or the folder itself. Anything but a folder is another error."""
-    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # the drive may not exist
-        folder = os.path.dirname(folder)
-    return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)
 
 
 class TemporaryCache:
@@ -46,6 +32,10 @@ class TemporaryCache:
             else:
                 self.warn(f"the cache {self.replaced_dir} is not writable; {discarded}")
         return self._folder
+
+    def open_store(self, folder: str) -> "OverlayStore":
+        """Return the store in a folder that cannot be written, with one on top that can."""
+        return OverlayStore(folder, self)
 
 
 class OverlayStore(Store):
@@ -79,31 +69,3 @@ class OverlayStore(Store):
     def _discard(self, path: str) -> None:
         """Do not read an entry again, which cannot be deleted here."""
         self._damaged.add(path)
-
-
-class Context:
-    """The settings and the reporter of a command, its store, and its fetchers by the folder of the manifest."""
-
-    def __init__(self, *, settings: Settings, reporter: Recorder | None = None) -> None:
-        self.settings = settings
-        self.reporter = reporter or Recorder()
-        self.fetchers: dict[str, FetcherDispatcher] = {}
-        # Whether published policies were refreshed, or that was tried.
-        self.is_policy_refreshed = False
-        # What the audit found in contents, by their digests.
-        self.findings: dict[Digest, tuple[AuditFinding, ...]] = {}
-        self._temporary = TemporaryCache(settings.cache_dir, self.reporter.warn)
-        self._store: Store | None = None
-
-    @property
-    def store(self) -> Store:
-        """The store shared by all scopes."""
-        if self._store is None:
-            folder = os.path.join(self.settings.cache_dir, "store")
-            self._store = Store(folder) if is_writable(folder) else OverlayStore(folder, self._temporary)
-        return self._store
-
-    def git_cache_dir(self) -> str:
-        """Return the folder for cached git repositories."""
-        folder = os.path.join(self.settings.cache_dir, "git")
-        return folder if is_writable(folder) else os.path.join(self._temporary.get_folder(folder), "git")
