@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillpm.audit.auditor import audit_tree
-from skillpm.audit.model.finding import SEVERITIES, AuditFinding, is_at_least
+from skillpm.audit.model import SEVERITIES, AuditFinding, is_at_least
 from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILES

@@ -296,7 +296,7 @@ def test_a_class_has_a_name_of_its_own() -> None:
         # As a SKILL.md declares it, and as the registry has it, which is read without the module of the other.
         "McpServer": ["skillpm.registry.card", "skillpm.skillmd.skill"],
         # The rules of an audit, and those of permissions, which the Python API calls `Rule`.
-        "Rule": ["skillpm.audit.model.rule", "skillpm.serving.permissions"],
+        "Rule": ["skillpm.audit.model", "skillpm.serving.permissions"],
     }
 
 

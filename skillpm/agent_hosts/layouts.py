@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from skillpm.agent_hosts.roots import SearchRoot
-from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import load_json
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line, sanitize
 from skillpm.files import OS_ERROR_REASONS, is_below

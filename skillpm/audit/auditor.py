@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from re import Match
 
 from skillpm.audit.checks.claims import check_claims
 from skillpm.audit.checks.credentials import Facts, check_flows, read_facts
@@ -9,11 +10,11 @@ from skillpm.audit.checks.encoded import check_runs
 from skillpm.audit.checks.files import check_file
 from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text
 from skillpm.audit.checks.host_manifests import check_host_manifests
-from skillpm.audit.checks.links import check_links
+from skillpm.audit.checks.hosts import HOSTILE, HostKind, check_links, worst_host
 from skillpm.audit.checks.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
-from skillpm.audit.judgement import judge
-from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.model import LOWER, AuditFinding, Pattern, Rule, Severity, compiled
 from skillpm.audit.rules import patterns_for
+from skillpm.audit.rules.vocabulary import NEGATED, QUOTED, REPORTED
 from skillpm.core.file_tree import FileTree, TreeFile
 
 # Per rule and severity in a skill; the number of the rest is a finding, so that many findings cannot hide one.
@@ -102,3 +103,44 @@ def _collect(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
         else:
             rest[key] = finding.replace(message=f"and {counts[key] - MAX_FINDINGS} more findings of this rule")
     return tuple(sorted([*kept, *rest.values()], key=lambda item: (item.path, item.line, item.rule, item.message)))
+
+
+# The severity of a command by the kind of its most severe host, and what it runs.
+BY_HOST: dict[HostKind, tuple[Severity, str]] = {
+    "address": ("high", "what a bare IP address serves"),
+    "lookalike": ("high", "what a host with look-alike letters serves"),
+    "collector": ("high", "what a paste or a tunnel serves"),
+    "shortener": ("high", "what a short link hides"),
+    "unencrypted": ("high", "what an attacker on the network can change"),
+    "plain": ("medium", "what that host serves at run time"),
+    "unknown": ("medium", "what a URL that is built at run time serves"),
+    "local": ("low", "what a server on this machine or network serves"),
+    "installer": ("low", "a documented installer"),
+}
+
+
+def judge(rule: Rule, pattern: Pattern, file: SourceFile, match: Match[bytes]) -> AuditFinding | None:
+    """Return the finding for a match of a pattern; None if the text says the contrary."""
+    start, end = match.span()
+    severity, reason = pattern.severity or rule.severity, ""
+    host: HostKind = "unknown"
+    if pattern.by in {"host", "sent"}:
+        host = worst_host(match[0] if pattern.by == "host" else file.low[start : file.line_end(end, 300)])
+        by_host, reason = BY_HOST[host]
+        severity = by_host if pattern.by == "host" or by_host != "medium" else severity
+    elif pattern.by == "said":
+        before = file.low[file.line_start(start, 200) : start]
+        if compiled(NEGATED).search(before):
+            return None
+        is_quoted = compiled(QUOTED).search(before) or compiled(REPORTED).search(before)
+        if is_quoted or file.is_code(start) or file.is_in_code_span(start):
+            severity = LOWER[severity]
+    elif severity == "high":
+        host = worst_host(compiled(r"/dev/(?:tcp|udp)/").sub(b" ", file.low[start : file.line_end(end, 100)]))
+    if pattern.by != "always" and host not in HOSTILE and severity != "low" and file.is_discussed(start, end):
+        severity = LOWER[severity]
+    if severity == "high" and host not in HOSTILE and file.is_about_attacks:
+        severity = "medium"
+    text = file.excerpt(start, end)
+    message = f"{text} runs {reason}" if pattern.by == "host" else f"{pattern.message}: {text}"
+    return file.finding(rule.id, severity, file.line_of(start), message)

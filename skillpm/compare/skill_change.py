@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from skillpm.audit.model.finding import SEVERITIES, is_at_least
+from skillpm.audit.model import SEVERITIES, is_at_least
 from skillpm.compare.file_diff import FileDiff, LineBudget, compare_trees
 from skillpm.core.digest import Digest, shorten_digest, shorten_distinct_digests
 from skillpm.core.file_tree import FileTree

@@ -34,17 +34,15 @@ from skillpm.fetchers.common.base import (
     SignatureFinder,
     VersionLister,
 )
-from skillpm.fetchers.common.cooldown import Cooldown
 from skillpm.fetchers.common.copies import CopyRule
 from skillpm.fetchers.common.destinations import Destinations
-from skillpm.fetchers.common.gate import OPEN, Gate
+from skillpm.fetchers.common.gate import OPEN, Cooldown, Gate
 from skillpm.fetchers.dependents import Dependents
 from skillpm.files import is_below
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.kinds.base import Pin, Source
 from skillpm.kinds.git import GitPin, GitSource
 from skillpm.kinds.index import IndexSource
-from skillpm.kinds.oci import OciPin
 from skillpm.resolver.provider import AvailableVersion
 from skillpm.settings import Settings
 from skillpm.store import Store
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     from skillpm.fetchers.oci.oci_fetcher import OciFetcher
     from skillpm.fetchers.packages.local import PathFetcher
     from skillpm.formats.oci.manifest import SkillManifest
+    from skillpm.kinds.oci import OciPin
 
 MAX_MISMATCH_CHECKS = 50
 
@@ -281,11 +280,11 @@ class FetcherDispatcher:
         """Return the commits that the tags of these pins point at now; empty for a tag that is gone."""
         return cast("GitFetcher", self._fetcher("git")).find_tagged_commits(pins)
 
-    def find_tagged_manifests(self, pins: Mapping[SkillName, OciPin]) -> Mapping[SkillName, str]:
+    def find_tagged_manifests(self, pins: "Mapping[SkillName, OciPin]") -> Mapping[SkillName, str]:
         """Return the manifests that the tags of these pins lead to now; empty for a tag that is gone."""
         return cast("OciFetcher", self._fetcher("oci")).find_tagged_manifests(pins) if pins else {}
 
-    def read_manifests(self, pins: Mapping[SkillName, OciPin]) -> Mapping[SkillName, "SkillManifest"]:
+    def read_manifests(self, pins: "Mapping[SkillName, OciPin]") -> Mapping[SkillName, "SkillManifest"]:
         """Return the manifests of skills in registries."""
         return cast("OciFetcher", self._fetcher("oci")).read_manifests(pins)
 
@@ -296,7 +295,7 @@ class FetcherDispatcher:
         """
         return cast("GitFetcher", self._fetcher("git")).verify_signature(pin, allowed_signers)
 
-    def read_cosign_signatures(self, pin: OciPin) -> Sequence[tuple[bytes, bytes]]:
+    def read_cosign_signatures(self, pin: "OciPin") -> Sequence[tuple[bytes, bytes]]:
         """Return the cosign signatures of a pin's manifest: payloads and signatures, none of them verified."""
         return cast("OciFetcher", self._fetcher("oci")).read_cosign_signatures(pin)
 

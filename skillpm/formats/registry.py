@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any, TypedDict, cast
 
-from skillpm.core.json_text.bounded import load_json
-from skillpm.core.json_text.decoder import CONFLICT_MARKER
+from skillpm.core.json_text.decoder import CONFLICT_MARKER, load_json
 from skillpm.core.names import NAME_PATTERN, path_problem
 from skillpm.core.text import sanitize
 from skillpm.errors import DocumentError

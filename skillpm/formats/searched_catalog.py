@@ -3,8 +3,7 @@
 A malformed entry is skipped, and so are all entries with the same name: one bad skill must not hide the others.
 """
 
-from skillpm.core.json_text.bounded import load_json
-from skillpm.core.json_text.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode, load_json
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.core.text import one_line
 from skillpm.core.values import Value

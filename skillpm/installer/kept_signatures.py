@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from skillpm.core.digest import Digest
-from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import load_json
 from skillpm.files import discard_file, read_regular_file, write_document
 from skillpm.installer.disk.layout import Layout
 

@@ -13,7 +13,7 @@ from skillpm.formats.lockfile import Lockfile
 from skillpm.kinds.base import Source
 from skillpm.kinds.git import GitSource
 from skillpm.requirements.declared_dependencies import read_dependencies
-from skillpm.requirements.inherited_sites import find_locked_sites
+from skillpm.requirements.siblings import find_locked_sites
 from skillpm.scope.project_files import ProjectFiles
 from skillpm.scope.scope import Scope
 

@@ -15,8 +15,8 @@ from skillpm.core.versions import is_range
 from skillpm.errors import NotFoundError, RefusedError, UsageError
 from skillpm.fetchers.archives.archive_reader import read_archive
 from skillpm.fetchers.common.base import FetchedSkill
-from skillpm.fetchers.common.cooldown import Cooldown
 from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.gate import Cooldown
 from skillpm.fetchers.common.metadata import read_metadata
 from skillpm.fetchers.git.tagged_releases import TaggedRelease
 from skillpm.fetchers.notices import report_warnings

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import load_json
 from skillpm.core.names import path_problem
 from skillpm.core.text import one_line
 from skillpm.formats.legacy_registry import is_generated, is_user_only

@@ -8,9 +8,8 @@ from skillpm.core.versions import parse_range, parse_version
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.base import Source
 from skillpm.kinds.index import IndexSource
-from skillpm.requirements.inherited_sites import find_locked_sites
 from skillpm.requirements.manifest_requirements import parse_locked_requirement
-from skillpm.requirements.siblings import is_sibling
+from skillpm.requirements.siblings import find_locked_sites, is_sibling
 from skillpm.resolver.provider import AvailableVersion
 
 if TYPE_CHECKING:

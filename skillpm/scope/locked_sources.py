@@ -7,7 +7,7 @@ from skillpm.formats.index_sources import ConfiguredIndex
 from skillpm.formats.lockfile import Lockfile
 from skillpm.kinds.base import Source
 from skillpm.requirements.declared_dependencies import read_dependencies
-from skillpm.requirements.inherited_sites import find_inherited_sites
+from skillpm.requirements.siblings import find_inherited_sites
 from skillpm.scope.project_files import ProjectFiles
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes

@@ -12,7 +12,7 @@ from skillpm.settings import Settings
 from skillpm.store import Store
 
 if TYPE_CHECKING:
-    from skillpm.audit.model.finding import AuditFinding
+    from skillpm.audit.model import AuditFinding
     from skillpm.fetchers.dispatcher import FetcherDispatcher
     from skillpm.scope.temporary_cache import TemporaryCache
 

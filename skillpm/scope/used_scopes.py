@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from skillpm.core.digest import content_hash
-from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import load_json
 from skillpm.core.shell import shell_word
 from skillpm.errors import SkillpmError
 from skillpm.files import read_regular_file, write_document

@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
-from skillpm.audit.model.finding import SEVERITIES, AuditFinding
+from skillpm.audit.model import SEVERITIES, AuditFinding
 from skillpm.audit.rule_set import RULE_IDS, RULE_SET
 from skillpm.cachedir import VERDICTS, read_bound_file, record_use, retry_if_emptied, write_bound_file
 from skillpm.core.digest import Digest

@@ -16,7 +16,7 @@ from skillpm.scope.verdicts import find_manifests, read_or_audit
 from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest
 
 if TYPE_CHECKING:
-    from skillpm.audit.model.finding import AuditFinding
+    from skillpm.audit.model import AuditFinding
     from skillpm.formats.trust.sarif import ScannerFinding
 
 # More skills with warnings than this share one line.

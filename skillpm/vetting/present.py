@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.model import AuditFinding
 from skillpm.core.digest import shorten_digest
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize

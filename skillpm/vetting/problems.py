@@ -21,7 +21,7 @@ from skillpm.store import StoreDamaged
 from skillpm.vetting.validation_options import ValidationOptions
 
 if TYPE_CHECKING:
-    from skillpm.audit.model.finding import AuditFinding
+    from skillpm.audit.model import AuditFinding
     from skillpm.vetting.review_files import ScopeReviews
 
 MAX_LISTED = 20

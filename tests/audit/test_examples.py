@@ -3,7 +3,7 @@
 import pytest
 
 from skillpm.audit.auditor import audit_tree
-from skillpm.audit.model.rule import Example, Rule
+from skillpm.audit.model import Example, Rule
 from skillpm.audit.rules import RULES
 from skillpm.core.file_tree import FileTree, SourceEntry
 

@@ -7,7 +7,7 @@ from kit.skills import Files, to_bytes
 
 from skillpm.audit.auditor import MAX_FINDINGS, audit_tree
 from skillpm.audit.checks.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE
-from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.model import AuditFinding
 from skillpm.audit.rules import RULES
 from skillpm.core.file_tree import FileTree, SourceEntry
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from skillpm.audit import auditor, judgement
+from skillpm.audit import auditor, model
 from skillpm.audit.auditor import MAX_FINDINGS, audit_tree
-from skillpm.audit.checks import credentials, encoded, hidden_text, links, source_file
-from skillpm.audit.model import rule
+from skillpm.audit.checks import credentials, encoded, hidden_text, hosts, source_file
 from skillpm.core.file_tree import FileTree, SourceEntry
 
 MOST = 2.1
@@ -71,8 +70,8 @@ class Counted:
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Count the calls of functions, and the bytes in which patterns are searched."""
     counted = [0]
-    for module in (source_file, judgement, credentials, encoded, hidden_text, links):
-        monkeypatch.setattr(module, "compiled", lambda text: Counted(rule.compiled(text), counted))
+    for module in (source_file, auditor, credentials, encoded, hidden_text, hosts):
+        monkeypatch.setattr(module, "compiled", lambda text: Counted(model.compiled(text), counted))
 
     def count(_: FrameType, event: str, __: object) -> None:
         counted[0] += event in {"call", "c_call"}

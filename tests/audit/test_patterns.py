@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.audit.model.rule import Pattern
+from skillpm.audit.model import Pattern
 from skillpm.audit.rules import RULES
 from skillpm.audit.rules.credentials import READS_VARIABLE, SENDS, STORED
 from skillpm.audit.rules.vocabulary import UNSHOWN

@@ -11,7 +11,7 @@ import pytest
 from kit import make_skill
 from kit.skills import to_bytes
 
-from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.model import AuditFinding
 from skillpm.cachedir import VERDICTS
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.scope.project import Session
@@ -129,6 +129,6 @@ def test_a_process_that_finds_its_verdicts_imports_no_rule(context: Session) -> 
         command = [sys.executable, "-c", code, names]
         return {*subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True).stdout.split()}
 
-    light = {"skillpm.audit", "skillpm.audit.model", "skillpm.audit.model.finding", "skillpm.audit.rule_set"}
+    light = {"skillpm.audit", "skillpm.audit.model", "skillpm.audit.rule_set"}
     assert imported() > light
     assert imported() == light

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skillpm.audit.auditor import audit_tree
-from skillpm.audit.model.finding import SEVERITIES
+from skillpm.audit.model import SEVERITIES
 from skillpm.audit.rules import RULES
 from skillpm.core.file_tree import FileTree, SourceEntry
 

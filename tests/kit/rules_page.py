@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from textwrap import wrap
 
-from skillpm.audit.model.rule import Example, Rule
+from skillpm.audit.model import Example, Rule
 from skillpm.audit.rules import FAMILIES, RULES
 
 ROOT = Path(__file__).parents[2]

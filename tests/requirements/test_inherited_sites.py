@@ -4,7 +4,7 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.index import IndexPin
-from skillpm.requirements.inherited_sites import find_inherited_sites
+from skillpm.requirements.siblings import find_inherited_sites
 
 SITE, OTHER = "https://site.example/", "https://other.example/"
 REPORT, PDF = SkillName("report"), SkillName("pdf")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from skillpm.audit.checks.source_file import SourceFile, excerpt
-from skillpm.audit.model.finding import AuditFinding, Severity
+from skillpm.audit.model import AuditFinding, Severity
 from skillpm.core.file_tree import FileTree
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from skillpm.audit.checks.hosts import HOSTILE, HostKind, find_urls, kind_of
 from skillpm.audit.checks.source_file import SourceFile, excerpt
-from skillpm.audit.model.finding import LOWER, AuditFinding, Severity
-from skillpm.audit.model.rule import Pattern, compiled
+from skillpm.audit.model import LOWER, AuditFinding, Pattern, Severity, compiled
 from skillpm.audit.rules.credentials import READS_VARIABLE, SENDS, STORED, Credential
 from skillpm.audit.rules.vocabulary import COMMON, INERT, MIN_LABEL, OPENS, PRINTS
 

@@ -5,8 +5,7 @@ from binascii import a2b_base64
 from collections.abc import Iterator
 
 from skillpm.audit.checks.source_file import SourceFile, excerpt
-from skillpm.audit.model.finding import AuditFinding, Severity
-from skillpm.audit.model.rule import compiled
+from skillpm.audit.model import AuditFinding, Severity, compiled
 from skillpm.audit.rules.vocabulary import COMMAND, ENCODED_ADDRESS, ESCAPES, PLACEHOLDER, PRIVATE_KEY, SECRETS
 
 IS_RUN = bytes(byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-" for byte in range(256))

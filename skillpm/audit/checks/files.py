@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from skillpm.audit.checks.source_file import SourceFile
-from skillpm.audit.model.finding import AuditFinding, Severity
+from skillpm.audit.model import AuditFinding, Severity
 from skillpm.audit.rules.vocabulary import DOCUMENTS, INNOCENT, PICKLE_MAGIC, PICKLES, PICTURES, PROGRAM_FILES
 from skillpm.core.patterns import lazy_pattern
 

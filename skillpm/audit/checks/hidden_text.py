@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from skillpm.audit.checks.source_file import SourceFile, excerpt
-from skillpm.audit.model.finding import AuditFinding, Severity
-from skillpm.audit.model.rule import compiled
+from skillpm.audit.model import AuditFinding, Severity, compiled
 from skillpm.audit.rules.vocabulary import COMMANDING, FOR_AGENTS, UNSHOWN
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import HIDDEN

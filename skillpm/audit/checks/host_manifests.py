@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from skillpm.audit.checks.source_file import excerpt
-from skillpm.audit.model.finding import AuditFinding
+from skillpm.audit.model import AuditFinding
 from skillpm.core.file_tree import FileTree
 from skillpm.core.text import sanitize
 from skillpm.skillmd.capabilities import find_capabilities, find_files_with_servers

@@ -7,8 +7,7 @@ from functools import cached_property
 from re import Match
 from typing import Any, Literal
 
-from skillpm.audit.model.finding import AuditFinding, Severity
-from skillpm.audit.model.rule import Pattern, compiled
+from skillpm.audit.model import AuditFinding, Pattern, Severity, compiled
 from skillpm.audit.rules import vocabulary
 from skillpm.core.text import HIDDEN, one_line, sanitize
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from skillpm.audit.model.rule import Pattern, Rule
+from skillpm.audit.model import Pattern, Rule
 from skillpm.audit.rules.commands import COMMANDS
 from skillpm.audit.rules.credentials import CREDENTIALS
 from skillpm.audit.rules.files import CLAIMS, FILES

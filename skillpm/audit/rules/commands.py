@@ -1,6 +1,6 @@
 """Rules about commands: in scripts, in the fences and sentences of documents, and in what hosts run."""
 
-from skillpm.audit.model.rule import Example, Pattern, Rule
+from skillpm.audit.model import Example, Pattern, Rule
 
 # A line for each thing to know about a rule, however long.
 # fmt: off

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from skillpm.audit.model.rule import Example, Pattern, Rule
+from skillpm.audit.model import Example, Pattern, Rule
 
 # A line for each thing to know about a rule, however long.
 # fmt: off

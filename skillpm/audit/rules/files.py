@@ -1,6 +1,6 @@
 """Rules about files that are not text, and about what hosts run or believe without asking."""
 
-from skillpm.audit.model.rule import Example, Pattern, Rule
+from skillpm.audit.model import Example, Pattern, Rule
 from skillpm.skillmd.host_manifests import SERVERS_KEY
 
 # A line for each thing to know about a rule, however long.

@@ -1,6 +1,6 @@
 """Rules about text that hides or misleads, and about sentences that turn an agent against its user."""
 
-from skillpm.audit.model.rule import Example, Pattern, Rule
+from skillpm.audit.model import Example, Pattern, Rule
 
 # A line for each thing to know about a rule, however long.
 # fmt: off

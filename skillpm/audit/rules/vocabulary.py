@@ -1,6 +1,6 @@
 """Patterns of the checks, and of what is written around a match: each is one line, over text in lower case."""
 
-from skillpm.audit.model.rule import Pattern
+from skillpm.audit.model import Pattern
 
 # fmt: off
 

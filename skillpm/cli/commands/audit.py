@@ -2,7 +2,7 @@
 
 import click
 
-from skillpm.audit.model.finding import SEVERITIES, Severity
+from skillpm.audit.model import SEVERITIES, Severity
 from skillpm.audit.rule_set import GONE
 from skillpm.audit.rules import RULES
 from skillpm.cli.change_options import fetch_options

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from skillpm.audit.model.finding import SEVERITIES, AuditFinding, Severity, is_at_least
-from skillpm.audit.model.rule import Rule
+from skillpm.audit.model import SEVERITIES, AuditFinding, Rule, Severity, is_at_least
 from skillpm.audit.rule_set import RULE_SET
 from skillpm.audit.rules import FAMILIES, RULES
 from skillpm.cli.console import Console

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skillpm import __version__
-from skillpm.audit.model.finding import AuditFinding, Severity
+from skillpm.audit.model import AuditFinding, Severity
 from skillpm.audit.rule_set import RULE_SET
 from skillpm.audit.rules import RULES
 

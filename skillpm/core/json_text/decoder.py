@@ -8,13 +8,27 @@ from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 from skillpm.core.digest import Digest, is_content_hash, is_digest, parse_digest
-from skillpm.core.json_text.bounded import TOO_MANY_VALUES, has_too_many_values
-from skillpm.core.limits import MAX_HOST_FILE_SIZE, MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
+from skillpm.core.limits import MAX_HOST_FILE_SIZE, MAX_JSON_TOKENS, MAX_TOML_DOTS, MAX_TOML_KEY_PARTS, MAX_TOML_SIZE
 from skillpm.core.names import SkillName, is_skill_name, parse_skill_name
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, NewerDocument
+
+TOO_MANY_VALUES = f"too many values (more than {MAX_JSON_TOKENS} brackets, commas and colons)"
+
+
+def has_too_many_values(text: str) -> bool:
+    """Return whether a JSON text has more values than any document of skillpm; those in strings count, too."""
+    return len(text) > MAX_JSON_TOKENS and sum(map(text.count, "{[,:")) > MAX_JSON_TOKENS
+
+
+def load_json(text: str) -> Any:
+    """Return the value of a JSON text. Raises `ValueError` if it is invalid or has too many values."""
+    if has_too_many_values(text):
+        raise ValueError(TOO_MANY_VALUES)
+    return json.loads(text)
+
 
 TOML_POSITION = lazy_pattern(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
 # As tomllib finds their ends: up to two quotes before the last three belong to the string. An unclosed one ends with

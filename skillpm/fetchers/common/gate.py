@@ -1,4 +1,4 @@
-"""What the fetchers of a command ask the scope for: what is allowed, and what the user named."""
+"""What the fetchers of a command ask the scope for: what is allowed, what the user named, and which commits are new."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,8 @@ from skillpm.kinds.base import Pin, Source
 
 if TYPE_CHECKING:
     from skillpm.fetchers.mirrors.layout import Replacement
+
+from functools import cached_property
 
 
 class Gate:
@@ -43,3 +45,21 @@ class Gate:
 
 
 OPEN = Gate()
+
+
+class Cooldown:
+    """The cutoff of a command, read when a branch is first followed, and what it excluded."""
+
+    def __init__(self, gate: Gate = OPEN) -> None:
+        self._gate = gate
+        # URL -> locked commits, which may be taken whatever their age.
+        self.locked: dict[str, set[str]] = {}
+        # (URL, ref) -> the commit that is taken instead of the newest one, and its tree.
+        self.allowed: dict[tuple[str, str], tuple[str, str]] = {}
+        # (URL, ref) -> the newest commit, if it is excluded.
+        self.excluded: dict[tuple[str, str], str] = {}
+
+    @cached_property
+    def cutoff(self) -> Cutoff:
+        """The cutoff that applies."""
+        return self._gate.find_cutoff()

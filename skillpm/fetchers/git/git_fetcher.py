@@ -21,9 +21,9 @@ from skillpm.errors import (
 )
 from skillpm.events import Reporter
 from skillpm.fetchers.common.base import FetchedSkill, Listing, ListingRequest
-from skillpm.fetchers.common.cooldown import Cooldown
 from skillpm.fetchers.common.copies import CopyRule
 from skillpm.fetchers.common.destinations import Destinations
+from skillpm.fetchers.common.gate import Cooldown
 from skillpm.fetchers.common.metadata import read_metadata
 from skillpm.fetchers.git.fetch_strategies import fetch_missing, wanted_folders
 from skillpm.fetchers.git.history import exclude_newer_commits, find_commit_with_tree, is_on_branch, read_commit_times

@@ -15,7 +15,7 @@ from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import OfflineError, RefusedError
-from skillpm.fetchers.common.cooldown import Cooldown
+from skillpm.fetchers.common.gate import Cooldown
 from skillpm.fetchers.git.program.errors import GitFailed, GitStopped, translate_error
 from skillpm.fetchers.git.program.repository_cache import create_repository
 from skillpm.fetchers.git.repository import MAX_COMMIT_SIZE, Repository, cached_ref

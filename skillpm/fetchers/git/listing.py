@@ -14,8 +14,8 @@ from skillpm.errors import (
 )
 from skillpm.events import Reporter
 from skillpm.fetchers.common.base import AvailableSkill, Listing, ListingRequest
-from skillpm.fetchers.common.cooldown import Cooldown
 from skillpm.fetchers.common.copies import CopyRule, differing
+from skillpm.fetchers.common.gate import Cooldown
 from skillpm.fetchers.git.fetch_strategies import WantedFolder, fetch_missing
 from skillpm.fetchers.git.history import exclude_newer_commits
 from skillpm.fetchers.git.outside_links import (

@@ -12,7 +12,7 @@ from threading import Thread
 
 from skillpm.core.digest import Digest, compute_digest, content_hash
 from skillpm.core.file_tree import FileTree
-from skillpm.core.json_text.bounded import has_too_many_values
+from skillpm.core.json_text.decoder import has_too_many_values
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SKILL_FILE
 from skillpm.core.values import Value

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from skillpm.core.json_text.bounded import load_json
+from skillpm.core.json_text.decoder import load_json
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.files import read_regular_file, write_document

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from skillpm.audit.model.finding import AuditFinding, Severity, is_at_least
+from skillpm.audit.model import AuditFinding, Severity, is_at_least
 from skillpm.change.apart import fetch_checked, resolve_apart
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree

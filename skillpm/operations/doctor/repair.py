@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from skillpm.change.change import ChangeOptions
-from skillpm.core.json_text.bounded import load_json
-from skillpm.core.json_text.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode, load_json
 from skillpm.core.names import SkillName, parse_skill_name
 from skillpm.directories import make_folders, remove_file, rename
 from skillpm.errors import BlockedError, DocumentError, NewerDocument, SkillpmError
