@@ -241,7 +241,8 @@ def plan_install(
     after = update_receipt(layout, receipt, lockfile, disk, actions)
     registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     local = registry.local_skills
-    live = find_new_live_links(scope, settings, lockfile, receipt, disk, actions)
+    live = [*find_new_live_links(scope, settings, lockfile, receipt, disk, actions)]
+    new_links = {skill.name for skill in live}
     refused = find_refused([*find_present(scope, lockfile, receipt, disk, actions, local.versions), *live])
     if refused:
         after = update_receipt(layout, receipt, lockfile, disk, actions, refused)
@@ -274,7 +275,7 @@ def plan_install(
         actions=actions,
         links=links,
         allows_marks=options.allows_marks,
-        refused={name: problems for name, problems in refused.items() if name not in blocked},
+        refused={name: refused[name] for name in refused if name not in blocked or name in new_links},
         held=held,
         unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, whole, (receipt, after), registry),

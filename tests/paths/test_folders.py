@@ -157,9 +157,24 @@ def test_a_new_live_link_is_judged_before_it_is_linked(tmp_path: Path, command: 
         forget(project)
     project.write_files(prefix_paths("tool", files))
 
+    before = project.snapshot()
+
     result = project.run(*command.split())
 
-    assert not is_linked(project)
     assert (result.code, "`tool` is refused: " in result.stderr) == (1, True), result
+    assert project.snapshot() == before
     assert project.run("sync", "--frozen").code == 1
     assert not is_linked(project)
+
+
+@pytest.mark.parametrize("option", ["--link", "--json"], ids=["live link", "copy"])
+def test_a_blocked_skill_is_installed_in_no_way(tmp_path: Path, option: str) -> None:
+    project = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}}\n')
+    project.write_files(prefix_paths("tool", make_skill("tool")))
+    project.write("skills.policy.toml", 'version = 1\n\n[[blocked]]\nname = "tool"\nreason = "leaks"\n')
+    before = project.snapshot()
+
+    result = project.run("install", "./tool", option)
+
+    assert (result.code, "is blocked: leaks" in result.stderr + result.stdout) == (1, True), result
+    assert project.snapshot() == before
