@@ -148,7 +148,7 @@ UNCALLED = {
         "audit.model", "audit.rule_set", "core.code_fences", "core.conflict_markers", "core.file_tree",
         "core.json_text.comments", "core.shell", "core.versions", "errors", "fetchers.common.base",
         "fetchers.common.metadata", "fetchers.verified_content", "formats.legacy_registry",
-        "formats.trust.audit_settings", "formats.user_config", "indexes.search.query", "installer.host_manifests",
+        "formats.trust.audit_settings", "formats.user_config", "indexes.search.query", "installer.folder_manifests",
         "locking.whole_repositories", "registry.foreign_registry", "registry.last_use",
         "registry.snapshot", "requirements.declared_dependencies",
         "requirements.repository_url", "requirements.siblings", "requirements.specifier",

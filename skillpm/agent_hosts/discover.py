@@ -11,7 +11,7 @@ from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError
 from skillpm.files import read_text
 from skillpm.formats.user_config import UserConfig, read_config
-from skillpm.installer.host_manifests import find_folder_manifests
+from skillpm.installer.folder_manifests import find_folder_manifests
 from skillpm.registry.frontmatter_cache import HeadCache
 from skillpm.settings import Settings, current_settings
 

@@ -10,8 +10,8 @@ from skillpm.audit.checks.encoded import check_runs
 from skillpm.audit.checks.files import check_file
 from skillpm.audit.checks.hidden_text import check_hidden_instructions, check_hidden_text
 from skillpm.audit.checks.host_manifests import check_host_manifests
-from skillpm.audit.checks.hosts import HOSTILE, HostKind, check_links, worst_host
 from skillpm.audit.checks.source_file import MAX_ALL_TEXTS, MAX_TEXT_SIZE, SourceFile
+from skillpm.audit.checks.web_hosts import HOSTILE, HostKind, check_links, worst_host
 from skillpm.audit.model import LOWER, AuditFinding, Pattern, Rule, Severity, compiled
 from skillpm.audit.rules import patterns_for
 from skillpm.audit.rules.vocabulary import NEGATED, QUOTED, REPORTED

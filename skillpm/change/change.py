@@ -40,7 +40,7 @@ from skillpm.locking.index_policy import (
     unconfigured_index_messages,
 )
 from skillpm.locking.lock_resolution import LockPolicy, find_lock_conflicts, write_ranges
-from skillpm.locking.moved_tags import report_moved_tags
+from skillpm.locking.moved_refs import report_moved_tags
 from skillpm.locking.upgrade import FailedUpdate, Upgrade, UpgradeOptions, resolve_upgrade
 from skillpm.locking.whole_repositories import find_whole_repositories, require_confirmation
 from skillpm.scope.left_out import LeftOut, names_of
@@ -349,7 +349,7 @@ def plan_scope(project: Project, options: ChangeOptions, files: ProjectFiles, lo
     if not (is_strict or options.dry_run):
         accept_edits(project.scope, settings, plan.receipt, plan.disk, plan.actions, plan.refused)
     if options.validation.requires_reviews:
-        from skillpm.vetting.reviewed import require_reviews  # noqa: PLC0415  (only with --reviewed)
+        from skillpm.vetting.required_reviews import require_reviews  # noqa: PLC0415  (only with --reviewed)
 
         require_reviews(project, plan.lockfile)
     missing = plan.find_missing(project.store, Proofs(settings.cache_dir))

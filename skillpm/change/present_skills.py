@@ -16,9 +16,9 @@ from skillpm.installer.disk.disk_state import InstalledState, digest_folder, rea
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.stat_cache import read_stat_cache
 from skillpm.installer.links.link_planner import LinkPlan
+from skillpm.scope.effective_settings import read_edit_policies
 from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
-from skillpm.scope.scope_settings import read_edit_policies
 from skillpm.settings import Settings
 from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_claim
 
@@ -91,7 +91,7 @@ def find_refused_skills(
     unknown = [skill for skill in present if not acceptance.has(skill)]
     refused: Refused = {}
     if unknown:
-        from skillpm.vetting.present import find_refused  # noqa: PLC0415  (with the audit)
+        from skillpm.vetting.installed_check import find_refused  # noqa: PLC0415  (with the audit)
 
         refused = find_refused(project, unknown, options, may_fetch=may_fetch)
     if not refused:

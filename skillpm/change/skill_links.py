@@ -13,9 +13,9 @@ from skillpm.installer.actions import InstallOptions
 from skillpm.installer.links.link_planner import LinkChoice, LinkPlan, plan_links
 from skillpm.installer.links.state import LinkState, choose_link_kind, read_link_state
 from skillpm.kinds.base import Pin
+from skillpm.scope.effective_settings import read_link_mode_of
 from skillpm.scope.project_files import ProjectFiles
 from skillpm.scope.scope import Scope
-from skillpm.scope.scope_settings import read_link_mode_of
 from skillpm.settings import Settings
 
 

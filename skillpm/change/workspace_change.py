@@ -36,6 +36,7 @@ from skillpm.installer.disk.leftovers import find_temporary_files, has_leftovers
 from skillpm.locking.lock_resolution import find_lock_conflicts, render_lockfile
 from skillpm.locking.upgrade import FailedUpdate
 from skillpm.requirements.manifest_requirements import read_requirements
+from skillpm.scope.effective_settings import read_user_setting
 from skillpm.scope.left_out import LeftOut
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import (
@@ -47,7 +48,6 @@ from skillpm.scope.project_files import (
 from skillpm.scope.scope import LOCKFILE, Scope, member_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_lock import clean_up_after_crash, lock_scopes
-from skillpm.scope.scope_settings import read_user_setting
 from skillpm.scope.workspace_files import with_root_settings
 from skillpm.specs.includes import expand_includes
 from skillpm.store import Proofs

@@ -23,12 +23,12 @@ from skillpm.installer.disk.layout import PROJECT_FOLDER, Layout, load_receipt
 from skillpm.installer.disk.stat_cache import clock_tick
 from skillpm.kinds.base import Pin
 from skillpm.registry.builder import list_folders
+from skillpm.scope.effective_settings import read_effective_cutoff, user_config_path
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
 from skillpm.scope.scope import MANIFEST, Scope, is_workspace_root
 from skillpm.scope.scope_permissions import visible_scopes
 from skillpm.scope.scope_policy import find_policy_files
-from skillpm.scope.scope_settings import read_effective_cutoff, user_config_path
 from skillpm.settings import Settings
 
 MAX_TEXT_SIZE = 1 << 22

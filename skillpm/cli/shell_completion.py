@@ -84,7 +84,7 @@ def find_agent_ids(_: Scope, __: Settings) -> Iterable[str]:
 
 def find_linked_agents(scope: Scope, _: Settings) -> Iterable[str]:
     """Return the agent hosts that are linked."""
-    from skillpm.scope.scope_settings import load_manifest  # noqa: PLC0415
+    from skillpm.scope.effective_settings import load_manifest  # noqa: PLC0415
 
     return load_manifest(scope).agents or ()
 

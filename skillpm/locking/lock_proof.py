@@ -17,7 +17,7 @@ from skillpm.kinds.base import of_kind
 from skillpm.kinds.git import GitPin, GitSource
 from skillpm.kinds.oci import OciPin
 from skillpm.locking.index_policy import find_locked_release
-from skillpm.locking.moved_tags import describe_move
+from skillpm.locking.moved_refs import describe_move
 from skillpm.scope.locked_sources import find_unconfigured
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles

@@ -29,11 +29,11 @@ from skillpm.resolver.resolution import (
     reachable_skills,
     resolve,
 )
+from skillpm.scope.effective_settings import read_effective_cutoff, read_user_setting
 from skillpm.scope.install_paths import refuse_installed_sources
 from skillpm.scope.project_files import ProjectFiles, missing_project_message
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes
-from skillpm.scope.scope_settings import read_effective_cutoff, read_user_setting
 from skillpm.settings import Settings
 from skillpm.store import LockedContent
 

@@ -18,7 +18,7 @@ from skillpm.formats.editing.json_edit import set_member
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
-from skillpm.scope.trust_settings import require_key_files
+from skillpm.scope.trusted_signers import require_key_files
 
 
 class KnownAgent(Value):

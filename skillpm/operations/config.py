@@ -29,11 +29,11 @@ from skillpm.formats.user_config import (
 )
 from skillpm.operations.config_origins import EffectiveSetting, SettingOrigins
 from skillpm.scope.audit_settings import load_audit_settings
+from skillpm.scope.effective_settings import absolute_address, load_manifest, user_config_path
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files, retry_if_changed
 from skillpm.scope.scope_permissions import load_rules, load_serving_settings
-from skillpm.scope.scope_settings import absolute_address, load_manifest, user_config_path
-from skillpm.scope.trust_settings import read_trust_rules
+from skillpm.scope.trusted_signers import read_trust_rules
 from skillpm.settings import Settings
 
 

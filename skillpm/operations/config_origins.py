@@ -10,15 +10,15 @@ from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
 from skillpm.formats.user_config import ENVIRONMENT_SETTINGS
 from skillpm.kinds.base import Pin
-from skillpm.scope.scope import Scope
-from skillpm.scope.scope_fetchers import configured_indexes
-from skillpm.scope.scope_permissions import visible_scopes
-from skillpm.scope.scope_settings import (
+from skillpm.scope.effective_settings import (
     REPLACE_VARIABLE,
     find_strictest_cutoff,
     load_manifest,
     split_replacement,
 )
+from skillpm.scope.scope import Scope
+from skillpm.scope.scope_fetchers import configured_indexes
+from skillpm.scope.scope_permissions import visible_scopes
 from skillpm.settings import Settings
 
 COMMAND_LINE, ENVIRONMENT, USER, DEFAULT = "command line", "environment", "user config", "default"

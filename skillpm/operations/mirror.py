@@ -27,11 +27,11 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile, read_lockfile
 from skillpm.kinds.oci import PREFIX
 from skillpm.publishing.index.tarball import pack_archive
 from skillpm.requirements.specifier import ARCHIVE_SUFFIXES
+from skillpm.scope.effective_settings import absolute_address
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files
 from skillpm.scope.scope import LOCKFILE, MANIFEST, Scope, project_scope
 from skillpm.scope.scope_fetchers import make_fetchers
-from skillpm.scope.scope_settings import absolute_address
 from skillpm.store import Proofs, claim_key
 
 # After the last slash: a port comes before it.

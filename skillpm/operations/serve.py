@@ -12,6 +12,7 @@ from functools import partial
 from skillpm.core.values import Value
 from skillpm.formats.manifest import Manifest
 from skillpm.registry.directory_registry import LayeredRegistry, Registry
+from skillpm.scope.effective_settings import load_manifest, user_config_path
 from skillpm.scope.scope import Scope, find_scope
 from skillpm.scope.scope_permissions import (
     blocked_name_layer,
@@ -25,14 +26,13 @@ from skillpm.scope.scope_policy import (
     load_policies,
     require_current,
 )
-from skillpm.scope.scope_settings import load_manifest, user_config_path
 from skillpm.serving.approval import Ask
 from skillpm.serving.live_permissions import EffectivePermissions, WatchedPermissions
 from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
 from skillpm.settings import Settings, current_settings
-from skillpm.vetting.loading import LoadValidator
+from skillpm.vetting.load_check import LoadValidator
 
 
 class Viewer(Value):

@@ -10,7 +10,7 @@ from skillpm.errors import SignatureError
 from skillpm.files import OS_ERROR_REASONS
 from skillpm.publishing.drafts import ReleaseDraft
 from skillpm.scope.project import Session
-from skillpm.scope.trust_settings import MAX_KEY_FILE, missing_library_error
+from skillpm.scope.trusted_signers import MAX_KEY_FILE, missing_library_error
 from skillpm.trust.statement import find_mismatch
 
 if TYPE_CHECKING:

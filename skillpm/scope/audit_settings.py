@@ -18,9 +18,9 @@ from skillpm.formats.trust.audit_settings import (
     AuditSettings,
     read_audit_settings,
 )
+from skillpm.scope.effective_settings import load_manifest, read_user_setting, user_config_path
 from skillpm.scope.scope import Scope, workspace_scope
 from skillpm.scope.scope_policy import load_scope_policies
-from skillpm.scope.scope_settings import load_manifest, read_user_setting, user_config_path
 from skillpm.settings import Settings
 
 

@@ -18,6 +18,7 @@ from skillpm.kinds.base import Source
 from skillpm.kinds.git import GitSource
 from skillpm.requirements.include import Include, find_locked_includes, read_includes
 from skillpm.requirements.manifest_requirements import read_overrides, read_requirements
+from skillpm.scope.effective_settings import read_user_setting, user_config_path
 from skillpm.scope.left_out import LeftOut
 from skillpm.scope.project import Project
 from skillpm.scope.scope import (
@@ -30,7 +31,6 @@ from skillpm.scope.scope import (
     locked_in,
     missing_manifest,
 )
-from skillpm.scope.scope_settings import read_user_setting, user_config_path
 from skillpm.settings import Settings
 
 MAX_TRIES = 3

@@ -18,6 +18,7 @@ from skillpm.formats.manifest import Manifest, read_manifest
 from skillpm.installer.escaping_links import boundary_of
 from skillpm.kinds.base import Pin, Source
 from skillpm.kinds.index import normalize_site_url
+from skillpm.scope.effective_settings import read_effective_cutoff, read_replacement_of, read_user_setting
 from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_policy import (
@@ -27,7 +28,6 @@ from skillpm.scope.scope_policy import (
     has_published_policy,
     load_current_policies,
 )
-from skillpm.scope.scope_settings import read_effective_cutoff, read_replacement_of, read_user_setting
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:

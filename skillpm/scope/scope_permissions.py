@@ -8,9 +8,9 @@ from skillpm.core.text import sanitize
 from skillpm.files import read_text
 from skillpm.formats.manifest import Manifest
 from skillpm.formats.user_config import ServingSettings, read_serving
+from skillpm.scope.effective_settings import load_manifest, read_user_setting, user_config_path
 from skillpm.scope.scope import Scope, enclosing_projects, user_scope
 from skillpm.scope.scope_policy import load_policies
-from skillpm.scope.scope_settings import load_manifest, read_user_setting, user_config_path
 from skillpm.serving.access_errors import SkillForbidden
 from skillpm.serving.permission_files import parse_config_rules, parse_enabled_rule, parse_manifest_rules
 from skillpm.serving.permissions import Layer, Rule, Rules

@@ -24,9 +24,9 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import InstalledSkill
 from skillpm.installer.disk.disk_state import walk_reachable_files
 from skillpm.installer.disk.stat_cache import is_recent, read_file_stat
+from skillpm.scope.effective_settings import user_config_path
 from skillpm.scope.scope import Scope, user_scope
 from skillpm.scope.scope_policy import find_copy_files, find_policy_files
-from skillpm.scope.scope_settings import user_config_path
 from skillpm.settings import Settings
 
 MAX_SIZE = 5_000_000
@@ -195,7 +195,7 @@ def find_rule_files(scopes: Sequence[Scope], settings: Settings, texts: Iterable
     if "fetch" in text:
         files += find_copy_files(scopes, settings)
     if any(word in text for word in ("trust", "signers", "fetch")):
-        from skillpm.scope.trust_settings import find_key_files  # noqa: PLC0415  (few users have any)
+        from skillpm.scope.trusted_signers import find_key_files  # noqa: PLC0415  (few users have any)
 
         files += find_key_files(scopes, settings)
     return files

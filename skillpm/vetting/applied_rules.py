@@ -7,7 +7,7 @@ from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.kinds.base import Pin
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_policy import load_scope_policies
-from skillpm.scope.trust_settings import read_trust_rules
+from skillpm.scope.trusted_signers import read_trust_rules
 from skillpm.settings import Settings
 from skillpm.trust.places import explain_mismatch, match_place
 

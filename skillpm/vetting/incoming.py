@@ -13,7 +13,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
 from skillpm.scope.project import Project
 from skillpm.scope.scope_policy import load_current_policies
-from skillpm.scope.trust_settings import read_trust_rules, require_key_files
+from skillpm.scope.trusted_signers import read_trust_rules, require_key_files
 from skillpm.store import Proofs
 from skillpm.vetting.acceptance import Acceptance, PresentSkill
 from skillpm.vetting.audited import find_audit_problems, find_excepted_rules

@@ -12,7 +12,7 @@ from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.trust.reviews import Review
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.scope.scope_policy import CHECK_HINT
-from skillpm.scope.trust_settings import as_key_rule, load_anchors
+from skillpm.scope.trusted_signers import as_key_rule, load_anchors
 from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill

@@ -109,7 +109,7 @@ def read_old_content(project: Project, name: SkillName, old: LockedSkill | None)
 
 def find_beside(project: Project, skill: IncomingSkill) -> Iterator[bytes]:
     """Yield the signatures that are published beside the content of a skill, see `find_signatures_beside`."""
-    from skillpm.vetting.beside import find_signatures_beside  # noqa: PLC0415  (only where a rule asks)
+    from skillpm.vetting.detached_signatures import find_signatures_beside  # noqa: PLC0415  (only where a rule asks)
 
     fetchers = make_fetchers(project)
     return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, project.layout)

@@ -9,7 +9,7 @@ from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.scope.scope_fetchers import make_fetchers
-from skillpm.vetting.beside import find_signatures_beside
+from skillpm.vetting.detached_signatures import find_signatures_beside
 from skillpm.vetting.problems import Problem, ValidationRequest, find_beside
 from skillpm.vetting.signers import check_signature, is_signature_required
 

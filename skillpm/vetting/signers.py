@@ -18,7 +18,7 @@ from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.kinds.git import GitPin
 from skillpm.kinds.oci import OciPin
-from skillpm.scope.trust_settings import (
+from skillpm.scope.trusted_signers import (
     check_key_file,
     find_trust_groups,
     load_anchors,
@@ -28,7 +28,7 @@ from skillpm.scope.trust_settings import (
 from skillpm.settings import Settings
 from skillpm.store import StoreDamaged
 from skillpm.trust.statement import BESIDE, find_mismatch
-from skillpm.vetting.beside import find_signatures_beside, has_signatures_beside
+from skillpm.vetting.detached_signatures import find_signatures_beside, has_signatures_beside
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors

@@ -9,7 +9,7 @@ import pytest
 
 from skillpm.audit import auditor, model
 from skillpm.audit.auditor import MAX_FINDINGS, audit_tree
-from skillpm.audit.checks import credentials, encoded, hidden_text, hosts, source_file
+from skillpm.audit.checks import credentials, encoded, hidden_text, source_file, web_hosts
 from skillpm.core.file_tree import FileTree, SourceEntry
 
 MOST = 2.1
@@ -70,7 +70,7 @@ class Counted:
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Count the calls of functions, and the bytes in which patterns are searched."""
     counted = [0]
-    for module in (source_file, auditor, credentials, encoded, hidden_text, hosts):
+    for module in (source_file, auditor, credentials, encoded, hidden_text, web_hosts):
         monkeypatch.setattr(module, "compiled", lambda text: Counted(model.compiled(text), counted))
 
     def count(_: FrameType, event: str, __: object) -> None:

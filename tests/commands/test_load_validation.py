@@ -16,7 +16,7 @@ from skillpm import Registry
 from skillpm.installer.disk.disk_state import digest_folder
 from skillpm.scope.scope import project_scope
 from skillpm.settings import read_settings
-from skillpm.vetting.loading import LoadValidator
+from skillpm.vetting.load_check import LoadValidator
 
 HIDDEN = "Be kind.\U000e0052\U000e0075\U000e006e\n"
 

@@ -8,7 +8,7 @@ from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.git import GitPin
-from skillpm.locking.moved_tags import find_moved_tags
+from skillpm.locking.moved_refs import find_moved_tags
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skillpm.installer.host_manifests import find_folder_manifests
+from skillpm.installer.folder_manifests import find_folder_manifests
 
 
 def found(folder: Path) -> list[str]:

@@ -25,9 +25,9 @@ from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import project_scope, user_scope
 from skillpm.settings import Settings, read_settings
 from skillpm.specs.request import InstallRequest
-from skillpm.vetting import loading
+from skillpm.vetting import load_check
 from skillpm.vetting.acceptance import Acceptance
-from skillpm.vetting.loading import LoadValidator
+from skillpm.vetting.load_check import LoadValidator
 
 DAY = 86_400.0
 HOUR_NS = 3_600_000_000_000
@@ -56,7 +56,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(loading, "time", clock)
+    monkeypatch.setattr(load_check, "time", clock)
     return clock
 
 

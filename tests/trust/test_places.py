@@ -28,7 +28,7 @@ from skillpm.kinds.index import IndexPin
 from skillpm.kinds.local import PathPin
 from skillpm.kinds.oci import OciPin
 from skillpm.kinds.package import PackagePin
-from skillpm.scope.trust_settings import find_trust_groups
+from skillpm.scope.trusted_signers import find_trust_groups
 from skillpm.settings import read_settings
 from skillpm.trust.places import Match, allows_request, covers, explain_mismatch, match_place
 from skillpm.trust.policy import Policies

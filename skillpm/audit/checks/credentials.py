@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from skillpm.audit.checks.hosts import HOSTILE, HostKind, find_urls, kind_of
 from skillpm.audit.checks.source_file import SourceFile, excerpt
+from skillpm.audit.checks.web_hosts import HOSTILE, HostKind, find_urls, kind_of
 from skillpm.audit.model import LOWER, AuditFinding, Pattern, Severity, compiled
 from skillpm.audit.rules.credentials import READS_VARIABLE, SENDS, STORED, Credential
 from skillpm.audit.rules.vocabulary import COMMON, INERT, MIN_LABEL, OPENS, PRINTS

@@ -19,8 +19,8 @@ from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.host_listing import find_cut_listings
 from skillpm.operations.inspect.list import list_skills
 from skillpm.registry.card import Card
+from skillpm.scope.effective_settings import load_manifest, read_user_setting
 from skillpm.scope.scope import Scope
-from skillpm.scope.scope_settings import load_manifest, read_user_setting
 from skillpm.serving.availability import Environment
 from skillpm.settings import Settings
 

@@ -22,7 +22,7 @@ from skillpm.scope.scope import MANIFEST, Scope
 from skillpm.scope.scope_fetchers import configured_indexes
 from skillpm.scope.scope_permissions import load_rules, unreachable_rule_messages, visible_scopes
 from skillpm.scope.scope_policy import load_policies, require_current
-from skillpm.scope.trust_settings import read_trust_rules, require_files_of_rule
+from skillpm.scope.trusted_signers import read_trust_rules, require_files_of_rule
 from skillpm.vetting.applied_rules import apply_rule
 
 OLDEST_GIT = (2, 37)

@@ -23,7 +23,7 @@ from skillpm.locking.constraints import (
     select_skills,
 )
 from skillpm.locking.excluded_commits import find_excluded_commits
-from skillpm.locking.moved_tags import find_moved_tags
+from skillpm.locking.moved_refs import find_moved_tags
 from skillpm.locking.upgrade import resolve_upgrade
 from skillpm.locking.yanked import find_yank_reason
 from skillpm.operations.inspect.upstream import (
@@ -33,11 +33,11 @@ from skillpm.operations.inspect.upstream import (
     find_unchanged_versions,
 )
 from skillpm.requirements.include import find_locked_includes
+from skillpm.scope.effective_settings import read_effective_cutoff
 from skillpm.scope.locked_sources import find_unconfigured
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
 from skillpm.scope.scope_fetchers import make_fetchers
-from skillpm.scope.scope_settings import read_effective_cutoff
 from skillpm.specs.includes import EVERY_REPOSITORY, expand_includes
 from skillpm.store import StoreDamaged
 

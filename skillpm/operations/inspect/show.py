@@ -20,12 +20,12 @@ from skillpm.kinds.base import Pin
 from skillpm.locking.yanked import find_index_warnings
 from skillpm.operations.inspect.list import ListedSkill, list_skills
 from skillpm.registry.metadata_overlay import select_checkable_needs
+from skillpm.scope.effective_settings import read_user_setting
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import load_rules, refuse_denied
 from skillpm.scope.scope_policy import load_scope_policies
-from skillpm.scope.scope_settings import read_user_setting
 from skillpm.serving.availability import Environment
 from skillpm.settings import Settings
 from skillpm.skillmd.findings import Finding, NotLoadable

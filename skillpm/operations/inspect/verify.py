@@ -28,11 +28,11 @@ from skillpm.installer.disk.disk_state import (
 from skillpm.installer.disk.stat_cache import StatCache
 from skillpm.installer.links.state import read_link_state
 from skillpm.locking.yanked import find_index_warnings
+from skillpm.scope.effective_settings import read_user_setting
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import read_project_files, require_project_manifest
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_policy import load_scope_policies, warn_of_old_policies
-from skillpm.scope.scope_settings import read_user_setting
 
 if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
@@ -70,7 +70,7 @@ def verify(project: Project) -> VerifyReport:
     require_project_manifest(project.scope, project.settings)
     files, policies = read_project_files(project), load_scope_policies(project.scope, project.settings)
     if policies is not None or read_user_setting(project.settings, "trust") is not None:
-        from skillpm.scope.trust_settings import require_key_files  # noqa: PLC0415  (few users trust signers)
+        from skillpm.scope.trusted_signers import require_key_files  # noqa: PLC0415  (few users trust signers)
 
         require_key_files(project.scope, project.settings)
     warn_of_old_policies(policies, project.reporter.warn)
@@ -192,7 +192,7 @@ def _verify_signature(
     entry, settings = locked[skill.name], fetchers.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
-    from skillpm.vetting.beside import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
+    from skillpm.vetting.detached_signatures import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
     from skillpm.vetting.signers import check_signature  # noqa: PLC0415  (few skills are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])

@@ -27,10 +27,11 @@ from skillpm.locking.lock_resolution import (
     render_lockfile,
     resolve_lockfile,
 )
-from skillpm.locking.moved_tags import report_moved_tags
+from skillpm.locking.moved_refs import report_moved_tags
 from skillpm.locking.refused_includes import RefusalOptions, leave_out_refused
 from skillpm.locking.upgrade import FailedUpdate, UpgradeOptions, resolve_upgrade
 from skillpm.locking.yanked import warn_yanked
+from skillpm.scope.effective_settings import read_user_setting
 from skillpm.scope.left_out import LeftOut
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import (
@@ -46,7 +47,6 @@ from skillpm.scope.project_files import (
 from skillpm.scope.scope import Scope, workspace_scope
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_lock import lock_scope, remove_empty_directory
-from skillpm.scope.scope_settings import read_user_setting
 from skillpm.specs.includes import EVERY_REPOSITORY, expand_includes
 from skillpm.vetting.validation_options import ValidationOptions
 

@@ -17,11 +17,11 @@ from skillpm.locking.index_policy import select_upgrades
 from skillpm.locking.lock_resolution import find_changed_skills
 from skillpm.locking.yanked import find_yanked
 from skillpm.operations.inspect.held_back import no_update_messages
+from skillpm.scope.effective_settings import read_edit_policies
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles, read_project_files
 from skillpm.scope.scope import is_workspace_root
 from skillpm.scope.scope_fetchers import make_fetchers
-from skillpm.scope.scope_settings import read_edit_policies
 from skillpm.specs.includes import EVERY_REPOSITORY
 from skillpm.store import StoreDamaged
 

@@ -33,8 +33,8 @@ from skillpm.specs.spec_requirements import parse_requests
 from skillpm.trust.policy import Policies, PolicyCheck
 from skillpm.vetting.acceptance import PresentSkill
 from skillpm.vetting.applied_rules import AppliedRule, find_applied_rules
+from skillpm.vetting.installed_check import read_incoming
 from skillpm.vetting.policy_rules import check_skill
-from skillpm.vetting.present import read_incoming
 from skillpm.vetting.problems import IncomingSkill, find_beside
 from skillpm.vetting.review_files import load_reviews
 

@@ -5,7 +5,7 @@ from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
 from skillpm.vetting.acceptance import PresentSkill
-from skillpm.vetting.present import find_refused
+from skillpm.vetting.installed_check import find_refused
 from skillpm.vetting.problems import refusal
 from skillpm.vetting.validation_options import ValidationOptions
 

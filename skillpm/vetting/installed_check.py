@@ -16,14 +16,14 @@ from skillpm.errors import SignatureError, SkillpmError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.audit_settings import names_rule
 from skillpm.installer.disk.disk_state import IGNORED_NAMES
-from skillpm.installer.host_manifests import find_folder_manifests
+from skillpm.installer.folder_manifests import find_folder_manifests
 from skillpm.kinds.base import Pin
 from skillpm.kinds.local import PathPin
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
 from skillpm.scope.project import Project
 from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.scope_policy import load_current_policies
-from skillpm.scope.trust_settings import find_trust_groups, read_trust_rules, require_key_files
+from skillpm.scope.trusted_signers import find_trust_groups, read_trust_rules, require_key_files
 from skillpm.skillmd.host_manifests import find_host_manifests
 from skillpm.store import Proofs
 from skillpm.trust.policy import Policies

@@ -22,10 +22,10 @@ from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.skill_file import read_regular_file
 from skillpm.installer.disk.stat_cache import is_recent, read_file_stat
 from skillpm.registry.card import Card
+from skillpm.scope.effective_settings import user_config_path
 from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_permissions import visible_scopes
-from skillpm.scope.scope_settings import user_config_path
 from skillpm.settings import Settings
 from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_rule_files, read_rule_texts
 from skillpm.vetting.folder_files import list_files
@@ -90,7 +90,7 @@ class LoadValidator:
         scope = owner or self._scope
         if not self._read_accepted(scope, settings, rules).has(skill):
             # Imported here, since skills that have passed before need none of it.
-            from skillpm.vetting.loaded_content import refuse_content  # noqa: PLC0415
+            from skillpm.vetting.load_refusal import refuse_content  # noqa: PLC0415
 
             refuse_content(scope, settings, skill)
 

@@ -10,9 +10,9 @@ from skillpm.core.json_text.decoder import parse_toml
 from skillpm.errors import SignatureError, SkillpmError
 from skillpm.files import OS_ERROR_REASONS, read_regular_file, read_text
 from skillpm.kinds.base import Pin
+from skillpm.scope.effective_settings import user_config_path
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_policy import load_policies, load_scope_policies
-from skillpm.scope.scope_settings import user_config_path
 from skillpm.settings import Settings
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Single keys of the user's `config.toml`."""
+"""Settings that several places decide: the environment, the manifest, `config.toml` and policies."""
 
 import os
 from typing import TYPE_CHECKING
