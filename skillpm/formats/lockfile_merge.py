@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from skillpm.core.conflict_markers import split_sides
 from skillpm.core.names import SkillName
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import SkillpmError
@@ -20,14 +19,11 @@ class MergedLockfile(Value):
     ours: Mapping[SkillName, LockedSkill] = EMPTY_MAPPING
 
 
-def merge_sides(text: str, file: str) -> MergedLockfile | None:
-    """Return what both sides of a conflicted lockfile say; None if a side is not a whole lockfile, or for no conflict.
+def merge_sides(sides: tuple[str, str], file: str) -> MergedLockfile | None:
+    """Return what both sides of a conflicted lockfile say; None if a side is not a whole lockfile.
 
     A skill that one side removed is kept, too: whether it is still required is decided by the manifest.
     """
-    sides = split_sides(text)
-    if sides is None:
-        return None
     try:
         ours, theirs = (read_lockfile(side, file) for side in sides)
     except SkillpmError:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
-from kit import GitError, git, make_skill, prefix_paths
+from kit import GitError, Repository, git, make_skill, prefix_paths
 
 from skillpm.core.conflict_markers import split_sides
 
@@ -207,3 +207,44 @@ def test_a_conflict_with_half_a_side_is_not_merged(project: CommandSandbox) -> N
 !   hint: git has mixed the two sides; take one: `git checkout --ours skills.lock`, then `skillpm lock`
 [1]
 """)
+
+
+def test_lock_merges_sides_whose_lines_git_has_mixed(project: CommandSandbox, upstream: Repository, url: str) -> None:
+    for name in ("a", "b", "report"):
+        upstream.write(prefix_paths(f"skills/{name}", make_skill(name)))
+    upstream.commit("all")
+    folder = str(project.work)
+    git("init", "-q", "-b", "main", folder)
+    project.write(".gitignore", ".agent-skills\n")
+
+    def commit(message: str) -> None:
+        git("-C", folder, "add", "-A")
+        git("-C", folder, "commit", "-q", "-m", message)
+
+    project.run("install", f"{url}@report", check=True)
+    commit("base")
+    git("-C", folder, "checkout", "-q", "-b", "feature")
+    project.run("install", f"{url}@a", check=True)
+    upstream.write(prefix_paths("skills/report", make_skill("report", body="New.\n"))).commit("new")
+    project.run("update", "report", check=True)
+    commit("theirs")
+    theirs = json.loads(project.read("skills.lock"))["skills"]["a"]
+    git("-C", folder, "checkout", "-q", "main")
+    project.run("sync", check=True)
+    project.run("install", f"{url}@b", check=True)
+    commit("ours")
+    with pytest.raises(GitError):
+        git("-C", folder, "merge", "-q", "feature")
+    sides = split_sides(project.read("skills.lock"))
+    assert sides is not None
+    assert max(side.count('"report": {') for side in sides) > 1  # so that no side is a lockfile
+    skills = {name: {"git": url, "path": f"skills/{name}"} for name in ("a", "b", "report")}
+    project.write("skills.json", json.dumps({"skills": skills}))
+
+    result = project.run("lock")
+
+    merged = "merged both sides of its conflict; resolved again, since they lock it differently: report\n"
+    assert (result.code, result.stderr) == (0, f"warning: {project.work}/skills.lock: {merged}")
+    locked = json.loads(project.read("skills.lock"))["skills"]
+    assert (sorted(locked), locked["a"]) == (["a", "b", "report"], theirs)
+    assert project.run("sync", "--frozen").code == 0

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from skillpm.core.conflict_markers import MERGE_HINT
+from skillpm.core.conflict_markers import MERGE_HINT, split_sides
+from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some
 from skillpm.core.values import Value
-from skillpm.errors import DocumentError
+from skillpm.errors import DocumentError, SkillpmError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
 from skillpm.formats.lockfile import LockedSkill
@@ -150,19 +151,37 @@ def _read_merged_files(project: Project) -> ProjectFiles:
     Not in CI, which must not decide what is locked.
     """
     text = None if project.settings.ci else read_text(project.scope.lockfile)
-    merged = None if text is None else merge_sides(text, project.scope.lockfile)
+    merged = None if text is None else _merge_conflict(project, text)
     if text is None:
         return read_project_files(project)
     if merged is None:
         try:
             return read_project_files(project)
         except DocumentError as error:
-            # git puts lines of both sides outside of the markers if it takes two skills for one.
             error.hint = error.hint.replace(MERGE_HINT, "git has mixed the two sides; ")
             raise
     project.reporter.warn(_merge_message(project.scope, merged))
     files = read_project_files(project, merged.lockfile)
     return files.replace(lockfile_text=text, is_lockfile_composed=True)
+
+
+def _merge_conflict(project: Project, text: str) -> MergedLockfile | None:
+    """Return what both sides of a conflicted lockfile say, by its markers or in git's index; None for neither."""
+    file = project.scope.lockfile
+    if (sides := split_sides(text)) is None:
+        return None
+    if (merged := merge_sides(sides, file)) is not None:
+        return merged
+    # git puts lines of both sides outside of the markers if it takes two skills for one; its index has them whole.
+    from skillpm.compare.committed_files import CommittedFiles  # noqa: PLC0415  (starts git)
+
+    folder, name = os.path.split(file)
+    try:
+        committed = CommittedFiles(project.session, folder)
+        ours, theirs = (committed.read(stage, name, max_size=MAX_DOCUMENT_SIZE) for stage in (":2", ":3"))
+    except SkillpmError:
+        return None
+    return None if ours is None or theirs is None else merge_sides((ours, theirs), file)
 
 
 def _merge_message(scope: Scope, merged: MergedLockfile) -> str:
@@ -202,7 +221,7 @@ def _resolve_lock(
     changed = find_changed_skills(before, after)
     _require_signatures({name: new for name, _, new in changed if new is not None}, fetchers)
     report_moved_tags(before, after, fetchers, project.reporter)
-    if (merged := merge_sides(files.lockfile_text or "", project.scope.lockfile)) is not None:
+    if (merged := _merge_conflict(project, files.lockfile_text or "")) is not None:
         changed = find_changed_skills(before.replace(skills={**merged.ours, **before.skills}), after)
     warnings = unconfigured_index_messages(project.scope, files, after, settings, upgrade or None)
     text = render_lockfile(after, files)
