@@ -178,6 +178,25 @@ def test_a_web_page_is_neither_a_site_nor_an_archive(consumer: IndexConsumer, se
     assert "and not an archive (" in refused.stderr
 
 
+@pytest.mark.parametrize("serve", [serve, serve_old])
+def test_a_site_may_answer_with_a_page_where_it_has_no_file(
+    consumer: IndexConsumer, server: GitServer, serve: Any
+) -> None:
+    for path in ("/index.json", "/skills/pdf.json", f"{NEW}/index.json", f"{OLD}/index.json"):
+        server.publish(path, Response(200, {"Content-Type": "text/html"}, b"<!doctype html><title>App</title>"))
+    serve(server, "pdf")
+
+    assert "pdf" in consumer.run("install", server.address, "--list", check=True).stdout
+    consumer.run("install", f"{server.address}/@pdf", check=True)
+    consumer.delete_state()
+    consumer.run("sync", "--frozen", check=True)
+
+    server.publish(f"{NEW}/index.json", b"<!doctype html>")
+    server.publish(f"{OLD}/index.json", b"<!doctype html>")
+    refused = consumer.run("update")
+    assert (refused.code, "is a web page (a login?)" in refused.stderr) == (1, True), refused
+
+
 def test_an_archive_without_an_extension_is_recognized(consumer: IndexConsumer, server: GitServer) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:

@@ -112,8 +112,7 @@ OWN = {
         for name in ("versions", "listing", "site", "old-site")
     },
     **{
-        ("web-page", name): Row(error="{begins} is a web page (a login?)", tries=1)
-        for name in ("versions", "listing", "site", "old-site")
+        ("web-page", name): Row(error="{begins} is a web page (a login?)", tries=1) for name in ("versions", "old-site")
     },
     **{("says-less", name): Row(error=HALF_A_TAR, tries=1) for name in ("url", "redirected")},
     **{("web-page", name): Row(error=NO_ARCHIVE, tries=1) for name in ("url", "redirected")},
@@ -137,8 +136,7 @@ OWN = {
     ("404", "manifest"): Row(error="oci://{host}/acme/pdf:1.0.0 does not exist", tries=1),
     ("404", "layer"): Row(error=f"{LAYER} does not exist, although its manifest names it", tries=1),
     # Without an index of skillpm, one of the specification is tried; without a new one of those, an old one.
-    ("404", "listing"): DONE,
-    ("404", "site"): DONE,
+    **{(fault, name): DONE for fault in ("web-page", "404") for name in ("listing", "site")},
     ("endless", "redirected"): Row(error="{server}/pdf.tar.gz sends more than N bytes", tries=1),
     # A missing file of a site is requested twice: to resolve the SPEC, and to fetch the skill.
     ("404", "old-file"): Row(error="{url} does not exist (HTTP 404)", tries=2),

@@ -11,7 +11,7 @@ from typing import Any
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import ConflictError, DocumentError, FetchError, RefusedError
+from skillpm.errors import ConflictError, DocumentError, FetchError, RefusedError, WebPageError
 from skillpm.formats.index_catalog import CATALOG_SCHEMA, read_catalog
 from skillpm.formats.index_releases import PublishedSignature, Release, read_releases
 from skillpm.formats.index_sources import ConfiguredIndex
@@ -91,6 +91,9 @@ class Index:
         self.warn = warn
         self._site: tuple[str, Site] | None = None
         self._is_skillpm_index: bool | None = None
+        # The first document that was a web page. Some servers answer so for every path that does not exist, so this
+        # is an error only if they have no index of any kind.
+        self._page: WebPageError | None = None
         self._releases: dict[SkillName, list[IndexRelease] | None] = {}
         self._lock = Lock()  # names are looked up in parallel, and the kind of the index must be requested once
 
@@ -106,7 +109,7 @@ class Index:
 
     def _find_releases(self, name: SkillName) -> list[IndexRelease] | None:
         address = f"{self.config.url}skills/{name}.json"
-        text = None if self._site is not None else self.access.read_document(address)
+        text = None if self._site is not None else self._read_document(address)
         if text is not None:
             self._is_skillpm_index = True
             with self.budget.lock:
@@ -115,7 +118,12 @@ class Index:
                 return [self._from_release(release) for release in releases.versions]
         with self._lock:
             if self._is_skillpm_index is None:
-                self._is_skillpm_index = self.access.exists(f"{self.config.url}index.json")
+                catalog = f"{self.config.url}index.json"
+                has_page = self._page is not None
+                is_there = self._read_document(catalog) is not None if has_page else self.access.exists(catalog)
+                self._is_skillpm_index = is_there
+            if self._is_skillpm_index and self._page is not None:
+                raise self._page
             if self._is_skillpm_index:
                 return None
             document, site = self.load_site()
@@ -138,7 +146,7 @@ class Index:
         Raises `DocumentError` for an invalid index.
         """
         address = f"{self.config.url}index.json"
-        text = self.access.read_document(address)
+        text = self._read_document(address)
         if text is not None and CATALOG_SCHEMA.rpartition(":")[0] in text:
             return [(skill.name, skill.description) for skill in read_catalog(text, address).skills]
         try:
@@ -147,22 +155,32 @@ class Index:
             return None
 
     def load_site(self) -> tuple[str, Site]:
-        """Return the address and the content of a discovery site's document. Raises `NotAnIndex`."""
+        """Return the address and the content of a discovery site's document.
+
+        Raises `NotAnIndex`, or `WebPageError` if a document was a web page.
+        """
         if self._site is None:
             bases = dict.fromkeys([self.config.url, self.access.host_root()])
             for path in ALL_PATHS:
                 for base in bases:
-                    text = self.access.read_document(base + path)
+                    text = self._read_document(base + path)
                     if text is not None:
                         self._site = (base + path, read_site(text, base + path))
                         self._warn_problems(self._site[1].problems)
                         return self._site
-            raise NotAnIndex(
+            raise self._page or NotAnIndex(
                 f"no index found at {sanitize(self.config.url)}: neither index.json nor {ALL_PATHS[0]} exists",
                 where=self.config.defined_in,
                 hint="check the address: it is the folder that contains index.json",
             )
         return self._site
+
+    def _read_document(self, address: str) -> str | None:
+        try:
+            return self.access.read_document(address)
+        except WebPageError as error:
+            self._page = self._page or error
+            return None
 
     def _warn_problems(self, problems: Sequence[str]) -> None:
         for problem in problems[:MAX_WARNINGS]:
