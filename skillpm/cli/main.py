@@ -124,6 +124,9 @@ ALIASES = {
     "upgrade": "update",
     "ci": "sync",
 }
+CI_HELP = """Install exactly what the lockfile specifies, or fail: the same as `sync --frozen`.
+
+A skill that was edited is kept, everything else is done, and the command fails."""
 # Accepted before the command too, as other tools do.
 COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color", "-g", "--global"}
 COMMON_FLAGS |= {"--color=auto", "--color=always", "--color=never"}
@@ -184,6 +187,8 @@ class LazyGroup(click.Group):
             from skillpm.cli.command_group import group_options  # noqa: PLC0415  (only for the help)
 
             group_options(command)
+            if name == "ci":
+                command.help = CI_HELP
         return command_name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -402,3 +402,13 @@ def test_two_projects_at_once_are_refused(scene: CommandSandbox) -> None:
 !   hint: run the command once for each project
 [2]
 """)
+
+
+def test_the_help_of_ci_says_that_nothing_is_locked(scene: CommandSandbox) -> None:
+    lines = scene.output("ci", "-h").splitlines()
+
+    assert lines[:3] == [
+        "Usage: skillpm ci [OPTIONS]",
+        "",
+        "  Install exactly what the lockfile specifies, or fail: the same as `sync",
+    ]
