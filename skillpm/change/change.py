@@ -155,7 +155,7 @@ def change(
 
         def make_plan(files: ProjectFiles, upgrade: Collection[SkillName]) -> InstallPlan:
             plan = _make_plan(project, options, files, upgrade)
-            refused[:] = [(project.scope, plan.refused)]
+            refused[:] = [(project.scope, plan.refused_on_disk)]
             raise_if_blocked(plan)
             if options.announce and not plan.is_empty:
                 options.announce()

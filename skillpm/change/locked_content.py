@@ -46,7 +46,7 @@ def fetch_change(project: Project, plan: InstallPlan, fetchers: FetcherDispatche
     roles = {*plan.documents, "receipt", "registry"}
     project.scope.target(project.settings).raise_if_unwritable(roles, plan.links.changed_folders)
     written = plan.written_skills
-    _refuse_new_live_links(plan, written)
+    _refuse_named_links(plan)
     needs_backup = {action.name: action.needs_backup for action in plan.actions if action.name in written}
     locked = {name: plan.lockfile.skills[name] for name in sorted(written)}
     if missing := fetchers.fetch(
@@ -139,9 +139,9 @@ def _find_incoming(
     return incoming
 
 
-def _refuse_new_live_links(plan: InstallPlan, written: Collection[SkillName]) -> None:
-    """Raise `NotTrusted` for a live link that is not there yet, as for new content: nothing is changed."""
-    if problems := [problem for name in sorted(written) for problem in plan.refused.get(name, ())]:
+def _refuse_named_links(plan: InstallPlan) -> None:
+    """Raise `NotTrusted` for a new live link that the command names, as for new content: nothing is changed."""
+    if problems := [problem for name in sorted(plan.named_links) for problem in plan.refused.get(name, ())]:
         from skillpm.vetting.problems import refusal  # noqa: PLC0415  (only then)
 
         raise refusal(problems)

@@ -78,6 +78,8 @@ class InstallPlan(Value):
     validation: ValidationOptions = ValidationOptions()
     # The skills that stay on disk, and that no agent gets, with the reasons.
     refused: Refused = EMPTY_MAPPING
+    # The live links that the command names, and that are not there yet.
+    named_links: Collection[SkillName] = ()
     # The error for what would be overwritten: nothing is changed.
     block: BlockedError | None = None
     # The blocked actions that are left out (`InstallOptions.is_strict`), and the error once everything else is done.
@@ -95,6 +97,11 @@ class InstallPlan(Value):
     def written_skills(self) -> set[SkillName]:
         """The skills whose files are to be written."""
         return {action.name for action in self.actions if needs_files(action, self.lockfile, self.receipt, self.disk)}
+
+    @property
+    def refused_on_disk(self) -> Refused:
+        """What is refused as it is on disk; of a live link that the command names, something else may be there."""
+        return {name: problems for name, problems in self.refused.items() if name not in self.named_links}
 
     def find_missing(self, store: Store, proofs: Proofs) -> set[SkillName]:
         """Return the skills to write whose content has to be fetched, or proved to be that of the locked commit."""
@@ -242,7 +249,7 @@ def plan_install(
     registry = plan_expected_registry(layout, files, (receipt, after), stat_cache, disk, actions)
     local = registry.local_skills
     live = [*find_new_live_links(scope, settings, lockfile, receipt, disk, actions)]
-    new_links = {skill.name for skill in live}
+    named_links = {skill.name for skill in live} & {*(options.selected or ())}
     refused = find_refused([*find_present(scope, lockfile, receipt, disk, actions, local.versions), *live])
     if refused:
         after = update_receipt(layout, receipt, lockfile, disk, actions, refused)
@@ -275,7 +282,8 @@ def plan_install(
         actions=actions,
         links=links,
         allows_marks=options.allows_marks,
-        refused={name: refused[name] for name in refused if name not in blocked or name in new_links},
+        refused={name: refused[name] for name in refused if name not in blocked or name in named_links},
+        named_links=named_links,
         held=held,
         unrecorded=registry.find_unrecorded(layout, stat_cache),
         documents=_plan_documents(files, whole, (receipt, after), registry),

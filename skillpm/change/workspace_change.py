@@ -83,7 +83,7 @@ def change_workspace(
 
         def make_plan(files: ProjectFiles, upgrade: Collection[SkillName]) -> WorkspacePlan:
             plan = _plan(project, options, files, upgrade)
-            refused[:] = [(each, own.refused) for each, own in plan.plans.values()]
+            refused[:] = [(each, own.refused_on_disk) for each, own in plan.plans.values()]
             for _, own in plan.plans.values():
                 raise_if_blocked(own)
             return plan

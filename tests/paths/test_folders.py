@@ -161,10 +161,48 @@ def test_a_new_live_link_is_judged_before_it_is_linked(tmp_path: Path, command: 
 
     result = project.run(*command.split())
 
-    assert (result.code, "`tool` is refused: " in result.stderr) == (1, True), result
-    assert project.snapshot() == before
-    assert project.run("sync", "--frozen").code == 1
     assert not is_linked(project)
+    assert (result.code, "`tool` is refused: " in result.stderr) == (1, True), result
+    if command.startswith("install"):
+        assert project.snapshot() == before
+    else:
+        assert project.run("sync", "--frozen").code == 1
+        assert not is_linked(project)
+
+
+@pytest.mark.parametrize("command", ["sync", "install ./other --link", "update"])
+def test_a_refused_new_live_link_stops_no_other_skill(tmp_path: Path, command: str) -> None:
+    project = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
+    for name in ("tool", "good", "other"):
+        project.write_files(prefix_paths(name, make_skill(name)))
+    project.run("install", "./tool", "./good", "--link", check=True)
+    shutil.rmtree(project.work / ".agent-skills")
+    shutil.rmtree(project.work / ".claude")
+    forget(project)
+    project.write("tool/run.sh", SHELL)
+
+    result = project.run(*command.split())
+
+    assert (result.code, "`tool` is refused: " in result.stderr) == (int(not command.startswith("install")), True), (
+        result
+    )
+    assert not is_linked(project)
+    assert (project.work / ".claude/skills/good").is_symlink()
+
+
+def test_what_is_linked_stays_when_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
+    project = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
+    project.write_files({**prefix_paths("tool", make_skill("tool")), **prefix_paths("new/tool", make_skill("tool"))})
+    project.run("install", "./tool", "--link", check=True)
+    project.write("new/tool/run.sh", SHELL)
+    ignored = [".agent-skills/.skillpm/lock.pid"]
+    before = project.snapshot(ignore=ignored)
+
+    refused = project.run("install", "./new/tool", "--link", "--force")
+
+    assert (refused.code, "`tool` is refused: " in refused.stderr) == (1, True), refused
+    assert project.snapshot(ignore=ignored) == before
+    assert is_linked(project)
 
 
 @pytest.mark.parametrize("option", ["--link", "--json"], ids=["live link", "copy"])
