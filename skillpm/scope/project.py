@@ -56,7 +56,7 @@ class Session:
 class Project:
     """A scope, and the session of the command that works on it.
 
-    Its documents are not kept here: they are read anew under the lock, and after each `DocumentChanged`.
+    Its documents are not kept here: they are read again under the lock, and after each `DocumentChanged`.
     """
 
     def __init__(self, scope: Scope, session: Session) -> None:
