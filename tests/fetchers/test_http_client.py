@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -296,3 +298,38 @@ def test_a_host_named_default_does_not_get_the_default_login(tmp_path: Path) -> 
 
     assert sent_to("https://skills.example/") == "Basic bWU6c2VjcmV0"
     assert sent_to("https://default/") is None
+
+
+FORKING = """
+import os, sys, threading
+from skillpm.fetchers.http import client
+from skillpm.settings import read_settings
+entered, leave, inside = threading.Event(), threading.Event(), []
+context = client.truststore.SSLContext
+def make(protocol):
+    inside.append(protocol)
+    entered.set()
+    leave.wait()
+    inside.clear()
+    return context(protocol)
+client.truststore.SSLContext = make
+thread = threading.Thread(target=client._create_client, args=(read_settings({"HOME": sys.argv[1]}),))
+thread.start()
+entered.wait()
+os.register_at_fork(before=leave.set)  # called before the handlers that were registered earlier
+child = os.fork()
+if child == 0:
+    client.truststore.SSLContext = context
+    with client._making_context:
+        os._exit(len(inside))
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_no_process_is_forked_while_a_thread_makes_a_context(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,6 +1,7 @@
 """What a host could read in a skill's folder is judged, also where neither receipt nor digest have it."""
 
 import os
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -130,7 +131,8 @@ def test_a_live_link_to_a_repository_with_a_long_history_is_judged_without_its_o
     project = CommandSandbox(tmp_path / "scene").create_project('{"skills": {}, "agents": ["claude-code"]}\n')
     repository = Repository.create(tmp_path / "repository")
     for number in range(25):
-        repository.write(make_skill("tool") | {"notes.bin": os.urandom(1_000)}).commit(str(number))
+        noise = random.Random(number).randbytes(1_000)  # the same each time: some bytes look like hidden text
+        repository.write(make_skill("tool") | {"notes.bin": noise}).commit(str(number))
     git("clone", "--quiet", repository.file_url if is_packed else str(repository.path), str(project.work / "tool"))
     limits = {"SKILLPM_MAX_FILE": "20000", "SKILLPM_MAX_FILES": "60"}
 

@@ -13,7 +13,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Generator, Mapping
-from threading import Event
+from threading import Event, Lock
 
 import httpx
 import truststore
@@ -46,6 +46,16 @@ MAX_REDIRECTS = 5
 REDIRECT_STATUSES = frozenset([301, 302, 303, 307, 308])
 
 
+# OpenSSL holds locks of its own while it makes a context: a child that was forked meanwhile would wait for ever.
+_making_context = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_making_context.acquire,
+        after_in_parent=_making_context.release,
+        after_in_child=_making_context.release,
+    )
+
+
 def fetch_task(url: str) -> str:
     """Return the name of the task that fetches a file, for `Reporter`."""
     return f"fetching {sanitize(url)}"
@@ -75,9 +85,11 @@ class Response(Value):
 
 def _create_client(settings: Settings) -> httpx.Client:
     """Create the client. Raises `UsageError` for an unusable proxy in the environment."""
+    with _making_context:
+        context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         return httpx.Client(
-            verify=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            verify=context,
             timeout=httpx.Timeout(settings.idle_timeout, connect=min(MAX_CONNECT_TIMEOUT, settings.idle_timeout)),
             # Uncompressed by default: then the size limit is that of what is received.
             headers={"User-Agent": "skillpm", "Accept-Encoding": "identity"},
