@@ -81,7 +81,7 @@ def test_a_skill_that_has_passed_is_loaded_without_the_audit(settled: Sandbox) -
 
 def test_the_help_imports_no_command(settled: Sandbox) -> None:
     ours = {name for name in loaded(settled, "--help") if name.startswith("skillpm")}
-    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main"}
+    assert ours == {"skillpm", "skillpm.cli", "skillpm.cli.main", "skillpm.cli.help"}
 
 
 def test_importing_the_package_imports_nothing_else(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
-"""Commands with subcommands, which run a default or print their help without one; groups of options in every help."""
+"""Commands with subcommands, which run a default or print their help without one."""
 
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import click
@@ -11,19 +9,6 @@ from skillpm.core.text import sanitize
 from skillpm.errors import UsageError
 
 MAX_HELP_LENGTH = 400  # longer than any first sentence, which click would else cut at 45 characters
-
-# The names of parameters, by the title of their group; options of no group are the command's own.
-GROUPS = {
-    "Source options": ("bundled", "link", "path", "files", "index", "branch", "tag", "rev", "version", "exclude_newer"),
-    "Lockfile options": ("locked", "frozen"),
-    "Options for edited and conflicting files": ("keep", "merge", "conflicts", "force"),
-    "Viewer options": ("profile", "agent", "host"),
-    "Scope options": ("user", "project"),
-    "Network options": ("offline", "insecure"),
-    "Global options": ("as_json", "quiet", "verbose", "color", "no_color", "lock_timeout", "help"),
-}
-# A group with fewer options of a command is not worth a title; its options are listed as the command's own.
-MIN_GROUP_SIZE = 2
 
 
 class CommandGroup(click.Group):
@@ -64,33 +49,3 @@ class CommandGroup(click.Group):
             commands = f"available commands: {', '.join(sorted(self.commands))}"
             raise UsageError(f"unrecognized command `{name}`", hint=suggestion_hint(args[0], self.commands, commands))
         return super().resolve_command(ctx, args)
-
-
-def group_options(command: click.Command) -> None:
-    """Let the help of a command, and of its subcommands, show options in groups."""
-    for each in getattr(command, "commands", {}).values():
-        group_options(each)
-    if not isinstance(command, click.Group):
-        vars(command)["format_options"] = partial(_format_options, command)
-
-
-def _format_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    for title, rows in _collect_groups(command, ctx):
-        with formatter.section(title):
-            formatter.write_dl(rows)
-
-
-def _collect_groups(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the groups that have options, each with the name and help of these options."""
-    options = [each for each in command.get_params(ctx) if isinstance(each, click.Option)]
-    # `--help` itself, the last one, has a name that click may change.
-    names = [*(each.name for each in options[:-1]), "help"]
-    found = zip(names, (each.get_help_record(ctx) for each in options), strict=True)
-    records = {name: record for name, record in found if record is not None}
-    groups = {title: [name for name in names if name in records] for title, names in GROUPS.items()}
-    shared = {title: names for title, names in groups.items() if len(names) >= MIN_GROUP_SIZE}
-    grouped = {name for names in shared.values() for name in names}
-    if own := [record for name, record in records.items() if name not in grouped]:
-        yield "Options", own
-    for title, names in shared.items():
-        yield title, [records[name] for name in names]

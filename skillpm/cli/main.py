@@ -55,16 +55,17 @@ def discard_output(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+# The commands that the help lists, in its order.
 SECTIONS = {
     "Manage skills": {
         "init": "Start a project by creating skills.json.",
         "install": "Add skills to skills.json and install them.",
         "uninstall": "Remove skills.",
         "sync": "Install what the lockfile specifies.",
-        "lock": "Resolve skills.json and write skills.lock.",
         "update": "Update skills to the newest allowed versions.",
-        "migrate": "Convert flat .md files to skills.",
+        "lock": "Resolve skills.json and write skills.lock.",
         "import": "Import skills that another tool manages.",
+        "migrate": "Convert flat .md files to skills.",
     },
     "Inspect": {
         "list": "List installed skills.",
@@ -85,36 +86,37 @@ SECTIONS = {
         "enable": "Enable disabled skills.",
         "disable": "Disable skills without uninstalling them.",
         "discover": "Show which skills an agent host sees.",
-        "fit": "Choose the skills that an agent host lists by name.",
     },
-    "Serve": {
+    "What agents get": {
         "load": "Print a skill as an agent receives it.",
         "use": "Print a skill of a repository without installing it.",
         "prompt": "Print the skill catalog for a system prompt.",
         "match": "Find skills whose triggers match a message.",
-        "projects": "List projects, or print the instructions of one.",
         "mcp": "Serve skills over the Model Context Protocol.",
+        "registry": "Build or check the registry that loaders read.",
+        "fit": "Choose the skills that an agent host lists by name.",
     },
     "Author and publish": {
         "new": "Create a new skill.",
-        "version": "Raise the version of a skill.",
         "validate": "Check skills against the Agent Skills specification.",
+        "version": "Raise the version of a skill.",
         "pack": "Create an archive of a skill.",
         "push": "Publish skills in an OCI registry.",
-        "mirror": "Copy locked skills for machines without their sources.",
         "index": "Build and check an index of skills.",
+        "mirror": "Copy locked skills for machines without their sources.",
     },
     "Maintenance": {
         "backup": "List or restore the backups that --force made.",
-        "doctor": "Diagnose problems and repair them.",
-        "registry": "Build or check the registry that loaders read.",
         "cache": "Inspect and clean the cache.",
         "config": "View and change your settings.",
         "policy": "Explain the policies in effect, and publish your own.",
         "completion": "Generate a shell completion script.",
+        "doctor": "Diagnose problems and repair them.",
     },
 }
 COMMANDS = {name: summary for section in SECTIONS.values() for name, summary in section.items()}
+# Commands that no help lists.
+HIDDEN_COMMANDS = {"projects": "List projects, or print the instructions of one."}
 ALIASES = {
     "add": "install",
     "remove": "uninstall",
@@ -122,7 +124,7 @@ ALIASES = {
     "ls": "list",
     "info": "show",
     "upgrade": "update",
-    "ci": "sync",
+    "ci": "sync --frozen",
 }
 CI_HELP = """Install exactly what the lockfile specifies, or fail: the same as `sync --frozen`.
 
@@ -132,16 +134,6 @@ COMMON_FLAGS = {"--json", "-q", "--quiet", "-v", "-vv", "--verbose", "--no-color
 COMMON_FLAGS |= {"--color=auto", "--color=always", "--color=never"}
 COMMON_OPTIONS = {"--project", "--color"}  # these take a value
 COMPLETION_VARIABLE = "_SKILLPM_COMPLETE"
-# What `skillpm` alone lists, so that it fits on one screen.
-COMMON_COMMANDS = ("init", "install", "uninstall", "sync", "update", "list", "link", "diff")
-EXAMPLES = """\b
-Examples:
-  skillpm install code-review            install a bundled skill
-  skillpm install anthropics/skills@pdf  install from a GitHub repository
-  skillpm sync --frozen                  install what skills.lock specifies
-  skillpm link claude-code               make the skills visible to an agent
-
-Use `skillpm COMMAND --help` for details and more examples."""
 
 
 class LazyGroup(click.Group):
@@ -149,12 +141,12 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """Return the command names, in the order of the help."""
-        return list(COMMANDS)
+        return [*COMMANDS, *HIDDEN_COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import and return a command; None if there is none with this name."""
-        name = ALIASES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
+        name = ALIASES.get(cmd_name, cmd_name).partition(" ")[0]
+        if name not in COMMANDS and name not in HIDDEN_COMMANDS:
             return None
         if COMPLETION_VARIABLE in os.environ:
             from skillpm.cli.shell_completion import add_completions, create_stub  # noqa: PLC0415  (only while a shell completes)
@@ -175,33 +167,27 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command to run; raise `UsageError` with a suggestion for an unknown one."""
         name = args[0]
-        if name not in {*COMMANDS, *ALIASES} and not name.startswith("-") and not ctx.resilient_parsing:
+        if not (_is_command(name) or name.startswith("-") or ctx.resilient_parsing):
             from skillpm.cli.other_tools import command_hint  # noqa: PLC0415  (only after a mistake)
             from skillpm.errors import UsageError  # noqa: PLC0415
 
             raise UsageError(f"unrecognized command `{name[:60]}`", hint=command_hint(name, [*COMMANDS, *ALIASES]))
         command_name, command, rest = super().resolve_command(ctx, args)
-        if name == "ci" and not {"-h", "--help"} & {*rest}:
-            rest = ["--frozen", *rest]
-        if command is not None and {"-h", "--help"} & {*rest}:
-            from skillpm.cli.command_group import group_options  # noqa: PLC0415  (only for the help)
+        if command is not None and (asked := {"-h", "--help"} & {*rest}):
+            from skillpm.cli.help import prepare_help  # noqa: PLC0415  (only for the help)
 
-            group_options(command)
+            prepare_help(command, f"skillpm {name}", is_short="--help" not in asked)
             if name == "ci":
                 command.help = CI_HELP
-        return command_name, command, rest
+        return command_name, command, [*ALIASES.get(name, name).split()[1:], *rest]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections of commands without importing any command; without `--help`, the common ones alone."""
-        if ctx.obj is not None and not {"-h", "--help"} & {*ctx.obj}:
-            with formatter.section("Common commands"):
-                formatter.write_dl([(name, COMMANDS[name]) for name in COMMON_COMMANDS])
-            formatter.write_paragraph()
-            formatter.write_text(f"Use `skillpm --help` for all {len(COMMANDS)} commands.")
-            return
-        for title, section in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(_format_names(name), summary) for name, summary in section.items()])
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands without importing any."""
+        from skillpm.cli.help import format_overview  # noqa: PLC0415  (only for the help)
+
+        if ctx.obj is None or "--help" in ctx.obj:  # the words of the command line
+            click.Command.format_options(self, ctx, formatter)
+        format_overview(formatter, SECTIONS, ALIASES, words=ctx.obj)
 
 
 def _move_leading_options(arguments: list[str]) -> list[str]:
@@ -240,9 +226,8 @@ def _change_directory(arguments: list[str]) -> tuple[list[str], list[str]]:
     return options, arguments
 
 
-def _format_names(name: str) -> str:
-    """Return a command's name and aliases, padded so that the summaries of all sections are aligned."""
-    return f"{', '.join([name, *(alias for alias, target in ALIASES.items() if target == name)]):21}"
+def _is_command(name: str) -> bool:
+    return name in COMMANDS or name in HIDDEN_COMMANDS or name in ALIASES
 
 
 def _load_command(name: str) -> click.Command:
@@ -252,7 +237,6 @@ def _load_command(name: str) -> click.Command:
 
 @click.group(
     cls=LazyGroup,
-    epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("-C", metavar="DIR", expose_value=False, help="Run the command as if started in DIR.")
@@ -308,7 +292,7 @@ def _run(arguments: list[str]) -> int:
         # Of an unbuffered or a long text that could not be written, nothing is left to flush.
         if isinstance(error, OSError) and (is_unwritable(stdout) or error.errno in FULL_ERRNOS):
             error, as_json = to_output_error(error), False
-        command = ["skillpm", *(word for word in arguments[:1] if word in {*COMMANDS, *ALIASES})]
+        command = ["skillpm", *(word for word in arguments[:1] if _is_command(word))]
         color = find_color_choice(arguments)
         return report_error(error, as_json=as_json, color=color, command=" ".join(command))
     return result if isinstance(result, int) else 0

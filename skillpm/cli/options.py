@@ -1,5 +1,6 @@
-"""Options that all commands share, and the `Invocation` created from them."""
+"""Options that several commands share, and the `Invocation` created from them."""
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -97,6 +98,55 @@ def combine_options(*options: Decorator) -> Decorator:
     return add_options
 
 
+class AdvancedOption(click.Option):
+    """An option that `--help` lists, and `-h` does not."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option's name and help; None for `-h`."""
+        return None if is_short_help(ctx) else super().get_help_record(ctx)
+
+
+def is_short_help(ctx: click.Context) -> bool:
+    """Return whether the help was asked for with `-h`; `obj` are the words of the command line."""
+    return ctx.obj is not None and "--help" not in ctx.obj
+
+
+def advanced_option(*names: str, **settings: Any) -> Decorator:
+    """Return a decorator that adds an option which `-h` leaves out."""
+    return click.option(*names, cls=AdvancedOption, **settings)
+
+
+def hide_options(*names: str) -> Callable[[click.Command], click.Command]:
+    """Return a decorator of a command that leaves options out of its help: they have no effect there.
+
+    They are accepted all the same, since earlier versions listed them.
+    """
+
+    def hide(command: click.Command) -> click.Command:
+        for option in command.params:
+            if isinstance(option, click.Option) and option.name in names:
+                option.hidden = True
+        return command
+
+    return hide
+
+
+class NumberParam(click.ParamType[float]):
+    """A number of seconds or days, 0 or more: unlike `click.FloatRange`, it refuses `nan` and `inf`."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raise `BadParameter` for anything else."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            self.fail(f"`{str(value)[:40]}` is not a number of 0 or more", param, ctx)
+        return number
+
+
 def _pass_invocation(function: Function) -> Function:
     """Call a function that has a parameter `call` with an `Invocation` of the options that are not its parameters."""
     parameters = {*signature(function).parameters}
@@ -112,16 +162,16 @@ def _pass_invocation(function: Function) -> Function:
 # The only options of a command without a scope.
 output_options = combine_options(
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
-    click.option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
-    click.option(
+    advanced_option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    advanced_option("-v", "--verbose", count=True, help="Log network requests (-vv: also git commands)."),
+    advanced_option(
         "--color",
         type=click.Choice(COLOR_CHOICES),
         default="auto",
         metavar="WHEN",
         help="Use colors: auto (in a terminal), always or never [default: auto].",
     ),
-    click.option("--no-color", is_flag=True, help="Disable colors: same as --color never."),
+    advanced_option("--no-color", is_flag=True, help="Disable colors: same as --color never."),
     _pass_invocation,
 )
 scope_options = combine_options(
@@ -129,6 +179,69 @@ scope_options = combine_options(
     click.option("-g", "--global", "user", is_flag=True, help="Use the user scope (~/.agent-skills)."),
     click.option("--project", metavar="DIR", multiple=True, callback=_read_project, help="Use the project in DIR."),
 )
+NUMBER = NumberParam()
+lock_timeout_option = advanced_option(
+    "--lock-timeout",
+    type=NUMBER,
+    metavar="SECONDS",
+    help="Wait at most SECONDS for another skillpm process to finish [default: 60].",
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
+insecure_host_option = advanced_option(
+    "--allow-insecure-host", "insecure", multiple=True, metavar="HOST", help="Allow plain HTTP to HOST (repeatable)."
+)
+# For commands that publish skills.
+sign_option = click.option(
+    "--sign", metavar="KEY", default="", help="Sign each skill with the private key in a PEM file."
+)
+# For commands that select versions.
+exclude_newer_option = advanced_option(
+    "--exclude-newer",
+    metavar="WHEN",
+    help="Ignore versions newer than an age or date: '7 days', 12h, 2026-01-31, or a timestamp.",
+)
+network_options = combine_options(
+    advanced_option("--offline", is_flag=True, help="Use only cached content; make no network requests."),
+    insecure_host_option,
+)
+fetch_options = combine_options(scope_options, network_options)
+# For commands that install or use new content.
+allow_option = click.option(
+    "--allow",
+    "allowed_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Do not refuse new content because of this rule of the audit, this time (repeatable).",
+)
+yes_option = advanced_option(
+    "-y", "--yes", is_flag=True, help="Accept a repository of more than 200 files without asking."
+)
+# For commands that may leave skills of a collection out.
+strict_option = advanced_option(
+    "--strict", is_flag=True, help="Exit with 1 if a skill of a collection was left out, or stays as it is locked."
+)
+# For commands that change the skills directory.
+change_options = combine_options(
+    fetch_options,
+    dry_run_option,
+    allow_option,
+    click.option("--keep", multiple=True, metavar="NAME", help="Keep this edited skill as it is (repeatable)."),
+    click.option("--force", is_flag=True, help="Back up conflicting files, and replace or remove them."),
+    lock_timeout_option,
+)
+# For commands that install new content.
+merge_options = combine_options(
+    click.option("--merge", is_flag=True, help="Merge your edits into new content; stop at overlaps."),
+    advanced_option("--conflicts", is_flag=True, help="With --merge, write conflict marks where they overlap."),
+)
+
+
+def make_lock_policy_options(add_option: Callable[..., Decorator]) -> Decorator:
+    """Return a decorator that adds the options which decide about the lockfile, ordinary or advanced ones."""
+    return combine_options(
+        add_option("--locked", is_flag=True, help="Fail if the lockfile is not up to date."),
+        add_option("--frozen", is_flag=True, help="Use the lockfile as is, without resolving."),
+    )
 
 
 def create_invocation(flags: dict[str, Any]) -> Invocation:

@@ -22,11 +22,6 @@ QUESTION = "Which skills? Numbers (1-5,9), names, `all`, or a word to search for
 Row = tuple[int, str, str]
 
 
-yes_option = click.option(
-    "-y", "--yes", is_flag=True, help="Accept a repository of more than 200 files without asking."
-)
-
-
 def run_confirmed(
     call: Invocation, options: ChangeOptions, run: Callable[[ChangeOptions], ChangeResult]
 ) -> ChangeResult:

@@ -18,11 +18,6 @@ Usage: skillpm [OPTIONS] COMMAND [ARGS]...
 
   Install, lock and sync agent skills: folders that contain a SKILL.md.
 
-Options:
-  -C DIR      Run the command as if started in DIR.
-  --version   Show the version and exit.
-  -h, --help  Show this message and exit.
-
 Common commands:
   init       Start a project by creating skills.json.
   install    Add skills to skills.json and install them.
@@ -30,10 +25,9 @@ Common commands:
   sync       Install what the lockfile specifies.
   update     Update skills to the newest allowed versions.
   list       List installed skills.
+  search     Search for skills.
   link       Link skills into an agent host's skills folder.
   diff       Show your edits, or what an update would change.
-
-Use `skillpm --help` for all 45 commands.
 
   Examples:
     skillpm install code-review            install a bundled skill
@@ -41,7 +35,7 @@ Use `skillpm --help` for all 45 commands.
     skillpm sync --frozen                  install what skills.lock specifies
     skillpm link claude-code               make the skills visible to an agent
 
-  Use `skillpm COMMAND --help` for details and more examples.
+  `skillpm -h` lists more commands, `skillpm COMMAND -h` a command's options.
 """)
     assert scene.output("-C", ".") == scene.output()
     listed = re.findall(r"^  ([a-z]+)(?:,.*|  .*)$", scene.run("--help", check=True).stdout, re.MULTILINE)

@@ -1,26 +1,88 @@
-"""The help of commands: options in groups, and every option once."""
+"""The help in two lengths: `-h` fits on a screen, `--help` has every option once, in groups."""
 
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
-from skillpm.cli.main import COMMANDS, _load_command
+from skillpm.cli.main import COMMANDS, HIDDEN_COMMANDS, _load_command
 
 WIDTH = 80  # the columns of a sandbox; a terminal breaks longer lines in the middle of a word
+FIRST_SCREEN, OVERVIEW, SHORT = 24, 48, 45
 
 
-def _list_subcommands() -> list[list[str]]:
-    """Return the words of `skillpm` itself and of each command below a group."""
-    groups = {name: _load_command(name) for name in COMMANDS}
-    return [[], *([name, each] for name, group in groups.items() for each in getattr(group, "commands", ()))]
+def _list_commands() -> Iterator[tuple[str, click.Command]]:
+    for name in (*COMMANDS, *HIDDEN_COMMANDS):
+        yield name, (command := _load_command(name))
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", each) for inner, each in command.commands.items())
 
 
-@pytest.mark.parametrize("words", _list_subcommands(), ids=" ".join)
-def test_no_line_of_a_help_is_wider_than_the_terminal(scene: CommandSandbox, words: list[str]) -> None:
-    shown = scene.run(*words, "--help", check=True).stdout
-    assert [line for line in shown.splitlines() if len(line) > WIDTH] == []
+ALL = dict(_list_commands())
+
+
+def find_options(shown: str) -> list[str]:
+    """Return the options that a help lists, each with its short name; not those in texts and examples."""
+    rows = re.sub(r"\n  Examples?:\n.*", "", shown, flags=re.DOTALL)
+    rows = rows[rows.index("ptions:\n") :]  # the description of a command may begin a line with an option
+    return re.findall(r"^  (-[\w-]+(?:, --[\w-]+)*)", rows, re.MULTILINE)
+
+
+def test_skillpm_alone_and_its_short_help_fit_on_a_screen(scene: CommandSandbox) -> None:
+    first, short, full = (scene.run(*words, check=True).stdout for words in ([], ["-h"], ["--help"]))
+
+    assert [line for line in (first + short + full).splitlines() if len(line) > WIDTH] == []
+    assert (len(first.splitlines()) <= FIRST_SCREEN, len(short.splitlines()) <= OVERVIEW) == (True, True)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_line_of_a_help_is_wider_than_the_terminal(scene: CommandSandbox, name: str) -> None:
+    shown = [scene.run(*name.split(), option, check=True).stdout for option in ("-h", "--help")]
+
+    assert [line for text in shown for line in text.splitlines() if len(line) > WIDTH] == []
+    assert len(shown[0].splitlines()) <= SHORT
+
+
+@pytest.mark.parametrize(("name", "command"), [each for each in ALL.items() if not isinstance(each[1], click.Group)])
+def test_the_full_help_has_every_option_once_and_the_short_one_no_other(
+    scene: CommandSandbox, name: str, command: click.Command
+) -> None:
+    short, full = (find_options(scene.run(*name.split(), option, check=True).stdout) for option in ("-h", "--help"))
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+
+    assert sorted(full) == sorted(["-h, --help", *(", ".join(each.opts) for each in options)])
+    assert len({*short}) == len(short)
+    assert {*short} <= {*full}
+
+
+def test_the_short_help_leads_to_the_full_one(scene: CommandSandbox) -> None:
+    assert scene.run("outdated", "-h", check=True).stdout == expected_output("""\
+Usage: skillpm outdated [OPTIONS] [NAME]...
+
+  List outdated skills: the locked version, the one `update` would install,
+  the latest one. Changes nothing.
+
+Positional arguments:
+  [NAME]...  The skills to check [default: all].
+
+Options:
+  --exit-code    Exit with 1 if a skill is outdated.
+  -g, --global   Use the user scope (~/.agent-skills).
+  --project DIR  Use the project in DIR.
+  --json         Print the result as one JSON object.
+  -h, --help     Show this message and exit.
+
+  Examples:
+    skillpm outdated               skills that have newer versions
+    skillpm outdated pdf deploy    only these skills
+    skillpm outdated --exit-code   exit 1 if there are any
+    skillpm outdated --exclude-newer '0 days'   include today's versions
+
+  Use `skillpm outdated --help` for all options and examples.
+""")
+    assert scene.output("help", "outdated") == scene.output("outdated", "--help")
 
 
 def test_shared_options_follow_those_of_the_command_in_groups(scene: CommandSandbox) -> None:
@@ -42,17 +104,3 @@ def test_shared_options_follow_those_of_the_command_in_groups(scene: CommandSand
                  auto].
   --no-color     Disable colors: same as --color never.
   -h, --help     Show this message and exit.""")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_has_every_option_once(scene: CommandSandbox, name: str) -> None:
-    command = _load_command(name)
-    if isinstance(command, click.Group):
-        return
-    shown = scene.run(name, "--help", check=True).stdout
-    assert [line for line in shown.splitlines() if len(line) > WIDTH] == []
-    shown = shown.partition("Examples:")[0].partition("Example:")[0]
-    shown = shown[shown.index(":\n  -") :]  # the description of the command may begin a line with an option
-    listed = re.findall(r"^  (-[\w-]+(?:, --[\w-]+)*)", shown, re.MULTILINE)
-    options = [option for option in command.params if isinstance(option, click.Option)]
-    assert sorted(listed) == sorted(["-h, --help", *(", ".join(option.opts) for option in options)])

@@ -5,9 +5,7 @@ import click
 from skillpm.audit.model import SEVERITIES, Severity
 from skillpm.audit.rule_set import GONE
 from skillpm.audit.rules import RULES
-from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import yes_option
+from skillpm.cli.options import Invocation, fetch_options, yes_option
 from skillpm.cli.reports.audit_output import (
     print_rule,
     print_rules,

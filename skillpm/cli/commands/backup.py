@@ -2,9 +2,8 @@
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, lock_timeout_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, scope_options
+from skillpm.cli.options import Invocation, dry_run_option, lock_timeout_option, scope_options
 from skillpm.cli.reports.change_output import print_change
 from skillpm.core.text import sanitize
 from skillpm.operations.backup.inventory import list_backup_entries

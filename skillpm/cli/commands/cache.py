@@ -6,9 +6,8 @@ from contextlib import suppress
 import click
 from rich.filesize import decimal
 
-from skillpm.cli.change_options import NUMBER, dry_run_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, scope_options
+from skillpm.cli.options import NUMBER, Invocation, dry_run_option, scope_options
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache

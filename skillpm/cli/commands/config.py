@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import exclude_newer_option, lock_timeout_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, output_options, scope_options
+from skillpm.cli.options import Invocation, exclude_newer_option, lock_timeout_option, output_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.config import ConfigChange, find_settings, list_settings, set_setting, unset_setting
 from skillpm.operations.config_origins import EffectiveSetting

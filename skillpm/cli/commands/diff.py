@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, fetch_options
 from skillpm.cli.reports.review_output import (
     change_to_json,
     files_to_json,

@@ -2,9 +2,9 @@
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options
+from skillpm.cli.change_options import build_change_options
 from skillpm.cli.commands.enable import print_enable_result
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, change_options
 from skillpm.operations.enable import disable
 
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import fetch_options
 from skillpm.cli.console import Console
-from skillpm.cli.options import create_console, read_scope_flags
+from skillpm.cli.options import create_console, fetch_options, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, make_doctor_context
 from skillpm.operations.doctor.examination import CHECKS, DoctorReport, run_checks

@@ -9,14 +9,15 @@ import click
 from skillpm.adopt.adoption import Adoption, ExistingSkill
 from skillpm.adopt.detection import DetectedTools, detect_tools
 from skillpm.adopt.importer import ImportResult, import_skills
-from skillpm.cli.change_options import (
+from skillpm.cli.change_options import build_change_options
+from skillpm.cli.options import (
+    Invocation,
     allow_option,
-    build_change_options,
     dry_run_option,
     fetch_options,
     lock_timeout_option,
+    read_scope_flags,
 )
-from skillpm.cli.options import Invocation, read_scope_flags
 from skillpm.cli.reports.change_output import change_to_json, print_change
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import sanitize

@@ -5,9 +5,15 @@ from shlex import join
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, insecure_host_option, lock_timeout_option, sign_option
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.options import (
+    Invocation,
+    dry_run_option,
+    insecure_host_option,
+    lock_timeout_option,
+    output_options,
+    sign_option,
+)
 from skillpm.core.names import parse_skill_name
 from skillpm.core.suggestions import list_some
 from skillpm.core.text import is_encodable, pluralize, redact_credentials, sanitize

@@ -8,16 +8,18 @@ from typing import Any
 import click
 
 from skillpm.change.change import ChangeResult
-from skillpm.cli.change_options import (
-    build_change_options,
+from skillpm.cli.change_options import build_change_options
+from skillpm.cli.options import (
+    Invocation,
+    advanced_option,
     change_options,
     exclude_newer_option,
-    lock_policy_options,
+    make_lock_policy_options,
     merge_options,
     strict_option,
+    yes_option,
 )
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import choose_skills, run_confirmed, yes_option
+from skillpm.cli.prompts import choose_skills, run_confirmed
 from skillpm.cli.repeated_values import RepeatedValues, split_values
 from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.cli.text_layout import format_skills
@@ -42,30 +44,36 @@ ALL_SKILLS = ("*",)  # as other tools spell it
     cls=RepeatedValues,
     epilog="""\b
 Examples:
-  skillpm install code-review                       bundled with skillpm
-  skillpm install anthropics/skills@pdf             one skill of a repository
+  skillpm install code-review                bundled with skillpm
+  skillpm install anthropics/skills@pdf      one skill of a repository
+  skillpm install anthropics/skills --list   list a repository's skills
+  skillpm install acme/skills#v2@deploy      at a tag, branch or commit
+  skillpm install https://site.example/@pdf  from a site's index
+  skillpm install ./my-skill --link          a local folder, live
+
+\b
+More examples:
   skillpm install anthropics/skills@pdf -a claude-code codex
-                                                    and link it for two agents
-  skillpm install anthropics/skills --list          list a repository's skills
-  skillpm install obra/superpowers --all            all skills of a repository
-  skillpm install acme/skills#v2@deploy             at a tag, branch or commit
-  skillpm install acme/skills@pdf --version '^1.2'  the newest tag in a range
+                                             and link it for two agents
+  skillpm install obra/superpowers --all     all skills of a repository
+  skillpm install acme/skills@pdf --version '^1.2'
+                                             the newest tag in a range
   skillpm install https://github.com/o/r/tree/main/skills/x
-  skillpm install git@git.acme.example:team/skills.git@deploy  any git server
-  skillpm install https://site.example/@pdf         from a site's index
-  skillpm install ./my-skill --link                 a local folder, live
-  skillpm install ./my-skill.tar.gz                 an archive of a skill
-  skillpm install env:fastapi                       of a package in .venv
-  skillpm install npm: --list                       of all in node_modules
-  skillpm install acme/skills@pdf --as acme-pdf     under another name
-  skillpm install                                   same as sync""",
+  skillpm install git@git.acme.example:team/skills.git@deploy
+                                             any git server
+  skillpm install ./my-skill.tar.gz          an archive of a skill
+  skillpm install env:fastapi                of a package in .venv
+  skillpm install npm: --list                of all in node_modules
+  skillpm install acme/skills@pdf --as acme-pdf
+                                             under another name
+  skillpm install                            same as sync""",
 )
 @click.argument(
     "specs",
     nargs=-1,
     metavar="[SPEC]...",
-    help="A name (code-review), a repository (owner/repo or a URL) with optional @skill and #ref, a folder (./x), "
-    "an archive (./x.tar.gz), or an installed package (env:x, npm:x).",
+    help="A name (code-review), a repository (owner/repo or a URL), with @skill and #ref if needed, a folder or an "
+    "archive (./x), or an installed package (env:x, npm:x).",
 )
 @click.option(
     "-a",
@@ -74,7 +82,7 @@ Examples:
     multiple=True,
     metavar="AGENT...",
     callback=split_values,
-    help="Also link the skills for these agent hosts, now and later.",
+    help="Also link the skills for these agents, from now on.",
 )
 @click.option(
     "-s",
@@ -83,16 +91,16 @@ Examples:
     multiple=True,
     metavar="NAME...",
     callback=split_values,
-    help="Install these skills of the SPEC, which contains several; same as SPEC@NAME.",
+    help="Install these skills of the SPEC: same as SPEC@NAME.",
 )
 @click.option("--as", "alias", metavar="NAME", help="Install the skill under another name.")
 @click.option(
     "--all",
     "all_skills",
     is_flag=True,
-    help="Install all skills of a repository, site, folder or package; of a repository, `update` takes new ones.",
+    help="Install all skills of a repository, site or folder.",
 )
-@click.option(
+@advanced_option(
     "--exclude",
     multiple=True,
     metavar="PATTERN",
@@ -103,27 +111,27 @@ Examples:
     "--list",
     "list_only",
     is_flag=True,
-    help="List the skills of a repository, site or package without installing.",
+    help="Only list the skills of a repository or site.",
 )
-@click.option("--group", metavar="NAME", help="Also add the skills to this group of skills.json.")
-@click.option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
+@advanced_option("--group", metavar="NAME", help="Also add the skills to this group of skills.json.")
+@advanced_option("--bundled", is_flag=True, help="Install all skills bundled with skillpm.")
 @click.option("--link", is_flag=True, help="Link a local folder instead of copying it.")
-@click.option("--path", metavar="DIR", help="The skill's folder in the repository.")
-@click.option(
+@advanced_option("--path", metavar="DIR", help="The skill's folder in the repository.")
+@advanced_option(
     "--files",
     multiple=True,
     metavar="PATTERN",
     help="Install only these files of the repository, written as in .gitignore (repeatable).",
 )
-@click.option("--index", metavar="NAME", help="Use this index only.")
-@click.option("--branch", metavar="NAME", help="Follow a branch.")
-@click.option("--tag", metavar="NAME", help="Use a tag.")
-@click.option("--rev", metavar="COMMIT", help="Use a commit (full 40-digit hash).")
-@click.option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
+@advanced_option("--index", metavar="NAME", help="Use this index only.")
+@advanced_option("--branch", metavar="NAME", help="Follow a branch.")
+@advanced_option("--tag", metavar="NAME", help="Use a tag.")
+@advanced_option("--rev", metavar="COMMIT", help="Use a commit (full 40-digit hash).")
+@advanced_option("--version", "version", metavar="RANGE", help="Use the newest tag in a version range, e.g. ^1.2.")
 @exclude_newer_option
 @yes_option
 @strict_option
-@lock_policy_options
+@make_lock_policy_options(advanced_option)
 @merge_options
 @change_options
 def command(call: Invocation, specs: tuple[str, ...], list_only: bool) -> int:  # noqa: FBT001  (a flag)

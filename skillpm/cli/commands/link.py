@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from skillpm.cli.change_options import build_change_options, change_options
-from skillpm.cli.options import Invocation
+from skillpm.cli.change_options import build_change_options
+from skillpm.cli.options import Invocation, change_options
 from skillpm.cli.reports.change_output import print_change
 from skillpm.errors import UsageError
 from skillpm.operations.agents import detect_hosts, link

@@ -4,7 +4,9 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import (
+from skillpm.cli.console import Console
+from skillpm.cli.options import (
+    Invocation,
     allow_option,
     dry_run_option,
     exclude_newer_option,
@@ -12,8 +14,6 @@ from skillpm.cli.change_options import (
     lock_timeout_option,
     strict_option,
 )
-from skillpm.cli.console import Console
-from skillpm.cli.options import Invocation
 from skillpm.cli.reports.change_output import exit_code_of, failures_to_json, report_failures
 from skillpm.core.names import SkillName
 from skillpm.core.suggestions import list_some

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skillpm.change.before_changes import refresh_policies
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, advanced_option
 from skillpm.cli.serve_options import create_service, show_events, style_option, viewer_options
 from skillpm.core.extras import extra_hint
 from skillpm.core.text import pluralize, sanitize
@@ -47,19 +47,19 @@ Examples:
 )
 @click.option("--check", is_flag=True, help="List the skills that are not published, with the reason.")
 @click.option("--http", metavar="[ADDRESS:]PORT", help="Serve over streamable HTTP [default address: 127.0.0.1].")
-@click.option(
+@advanced_option(
     "--token-file",
     metavar="FILE",
     help=f"Require the token in FILE over HTTP [default: {TOKEN_VARIABLE}]; other addresses than loopback need one.",
 )
-@click.option(
+@advanced_option(
     "--allowed-host",
     "allowed_hosts",
     multiple=True,
     metavar="HOST[:PORT]",
     help="Over HTTP, also answer requests for this host, for example of a reverse proxy (repeatable).",
 )
-@click.option(
+@advanced_option(
     "--allowed-origin",
     "allowed_origins",
     multiple=True,

@@ -5,8 +5,7 @@ from typing import Any
 import click
 
 from skillpm.adopt.conversion import MigrationResult, migrate
-from skillpm.cli.change_options import dry_run_option, lock_timeout_option
-from skillpm.cli.options import Invocation, create_invocation, scope_options
+from skillpm.cli.options import Invocation, create_invocation, dry_run_option, lock_timeout_option, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.scope.project import Project

@@ -2,8 +2,7 @@
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, lock_timeout_option, network_options
-from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.options import Invocation, dry_run_option, lock_timeout_option, network_options, output_options
 from skillpm.core.shell import shell_word
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError

@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import exclude_newer_option, fetch_options
 from skillpm.cli.color import Role
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, exclude_newer_option, fetch_options
 from skillpm.cli.text_layout import format_table
 from skillpm.core.text import sanitize
 from skillpm.operations.inspect.outdated import OutdatedSkill, find_outdated, install_mismatch_messages

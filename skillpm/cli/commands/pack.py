@@ -2,8 +2,7 @@
 
 import click
 
-from skillpm.cli.change_options import sign_option
-from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.options import Invocation, output_options, sign_option
 from skillpm.publishing.pack import pack_skill
 from skillpm.publishing.signing import load_signing_key
 

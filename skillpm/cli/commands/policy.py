@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import insecure_host_option, network_options
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import Invocation, output_options, scope_options
+from skillpm.cli.options import Invocation, insecure_host_option, network_options, output_options, scope_options
 from skillpm.core.text import pluralize, sanitize
 from skillpm.operations.inspect.unchecked import find_unchecked
 from skillpm.operations.policy.enforce import enforce_policies

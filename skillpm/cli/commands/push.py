@@ -2,8 +2,7 @@
 
 import click
 
-from skillpm.cli.change_options import dry_run_option, insecure_host_option, sign_option
-from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.options import Invocation, dry_run_option, insecure_host_option, output_options, sign_option
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.publishing.push import Pushed, plan_push, push_skills

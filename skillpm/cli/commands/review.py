@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, fetch_options
 from skillpm.cli.reports.review_output import files_to_json, finding_to_json, print_file_diffs
 from skillpm.core.digest import shorten_digest
 from skillpm.core.shell import shell_word

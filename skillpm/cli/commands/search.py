@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import network_options
 from skillpm.cli.console import Console
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, network_options
 from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import redact_credentials, sanitize

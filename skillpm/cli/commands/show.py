@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import fetch_options
 from skillpm.cli.commands.list import listed_skill_to_json
-from skillpm.cli.options import Invocation
+from skillpm.cli.options import Invocation, fetch_options
 from skillpm.cli.text_layout import display_width, line_width, wrap_text
 from skillpm.core.names import is_only_spec
 from skillpm.core.text import sanitize

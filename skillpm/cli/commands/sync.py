@@ -4,16 +4,17 @@ from functools import partial
 
 import click
 
-from skillpm.cli.change_options import (
-    build_change_options,
+from skillpm.cli.change_options import build_change_options
+from skillpm.cli.options import (
+    Invocation,
     change_options,
     exclude_newer_option,
-    lock_policy_options,
+    make_lock_policy_options,
     merge_options,
     strict_option,
+    yes_option,
 )
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import run_confirmed, yes_option
+from skillpm.cli.prompts import run_confirmed
 from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.operations.install.sync import sync
 from skillpm.scope.project import Project
@@ -37,7 +38,7 @@ Examples:
 @exclude_newer_option
 @yes_option
 @strict_option
-@lock_policy_options
+@make_lock_policy_options(click.option)
 @merge_options
 @change_options
 def command(call: Invocation) -> int:

@@ -4,15 +4,16 @@ from functools import partial
 
 import click
 
-from skillpm.cli.change_options import (
-    build_change_options,
+from skillpm.cli.change_options import build_change_options
+from skillpm.cli.options import (
+    Invocation,
     change_options,
     exclude_newer_option,
     merge_options,
     strict_option,
+    yes_option,
 )
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import run_confirmed, yes_option
+from skillpm.cli.prompts import run_confirmed
 from skillpm.cli.reports.change_output import describe_failure, exit_code_of, print_change, report_failures
 from skillpm.errors import UsageError
 from skillpm.operations.install.update import update

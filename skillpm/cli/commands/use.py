@@ -6,9 +6,7 @@ import sys
 
 import click
 
-from skillpm.cli.change_options import allow_option, exclude_newer_option, fetch_options
-from skillpm.cli.options import Invocation
-from skillpm.cli.prompts import yes_option
+from skillpm.cli.options import Invocation, allow_option, exclude_newer_option, fetch_options, yes_option
 from skillpm.cli.serve_options import find_ask, loaded_to_json, mode_option, profile_option, style_option
 from skillpm.core.text import sanitize
 from skillpm.errors import ManySkillsError, UsageError

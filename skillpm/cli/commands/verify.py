@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from skillpm.cli.change_options import fetch_options
-from skillpm.cli.options import Invocation, read_scope_flags
+from skillpm.cli.options import Invocation, fetch_options, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import SkillpmError, UsageError
 from skillpm.operations.inspect.unchecked import find_unchecked

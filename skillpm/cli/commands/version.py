@@ -3,8 +3,7 @@
 import click
 
 from skillpm import __version__
-from skillpm.cli.change_options import dry_run_option
-from skillpm.cli.options import Invocation, output_options
+from skillpm.cli.options import Invocation, dry_run_option, output_options
 from skillpm.core.shell import shell_word
 from skillpm.errors import UsageError
 from skillpm.operations.version import change_versions
