@@ -1,6 +1,6 @@
 """Compare what skillpm says that OpenCode and Claude Code see with the hosts themselves, in random homes and projects.
 
-.venv/bin/python bench/host_discovery.py [--configurations 200] [--seed 1] [-j 2] [--hosts DIR] [--agent HOST]
+.venv/bin/python bench/host_discovery.py [--configurations 200] [--seed 1] [-j 2] [--agents DIR] [--agent HOST]
 
 Installs both hosts from npm into a temporary folder (or uses DIR, an earlier one). Each configuration has skills in
 random folders of a home and a repository: nested and hidden, behind links, with the same names, without a name or a
@@ -184,7 +184,7 @@ def compare_claude(number: int, seed: int, root: Path, program: str) -> Case:
         (root / place).write_text(json.dumps({"skillOverrides": overrides}))
         title += f" {place} {overrides}"
     prompt = run(
-        [sys.executable, "-m", "skillpm", "prompt", "--host", "claude-code", "--mode", "toon"], folder, home, more
+        [sys.executable, "-m", "skillpm", "prompt", "--agent", "claude-code", "--mode", "toon"], folder, home, more
     )
     ours = set(re.findall(r"^- (.*)$", prompt, re.MULTILINE))
     with MessagesApi([]) as api:
@@ -207,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configurations", type=int, default=200, help="of each host")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hosts", metavar="DIR", help="a folder with both hosts in node_modules")
+    parser.add_argument("--agents", metavar="DIR", help="a folder with both hosts in node_modules")
     parser.add_argument("--agent", choices=HOSTS, action="append", help="only this host")
     parser.add_argument("-j", type=int, default=2)
     options = parser.parse_args()

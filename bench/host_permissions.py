@@ -1,6 +1,6 @@
-"""Compare the permissions of `--host opencode` and `--host claude-code` with the hosts themselves.
+"""Compare the permissions of `--agent opencode` and `--agent claude-code` with the hosts themselves.
 
-.venv/bin/python bench/host_permissions.py [--configurations 80] [--sessions 12] [--seed 1] [-j 4] [--hosts DIR]
+.venv/bin/python bench/host_permissions.py [--configurations 80] [--sessions 12] [--seed 1] [-j 4] [--agents DIR]
 
 Installs both hosts from npm into a temporary folder (or uses DIR, an earlier one) and writes random configurations:
 places, forms, patterns and agents, some of them broken. For each, `opencode debug agent NAME` resolves the rules, and
@@ -90,7 +90,7 @@ def run(command: list[str], folder: Path, home: Path, more: Mapping[str, str]) -
 def ask_skillpm(host: str, folder: Path, home: Path, more: Mapping[str, str], profile: str = "") -> dict[str, str]:
     answers = {}
     for name in SKILLS:
-        command = [sys.executable, "-m", "skillpm", "load", name, "--host", host, "--profile", profile, "--json"]
+        command = [sys.executable, "-m", "skillpm", "load", name, "--agent", host, "--profile", profile, "--json"]
         result = run(command, folder, home, more)
         message = "" if result.returncode == 0 else json.loads(result.stdout)["error"]["message"]
         answers[name] = "allow" if not message else "ask" if "approval" in message else "deny"
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--configurations", type=int, default=80, help="of OpenCode")
     parser.add_argument("--sessions", type=int, default=12, help="of Claude Code")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hosts", metavar="DIR", help="a folder with both hosts in node_modules")
+    parser.add_argument("--agents", metavar="DIR", help="a folder with both hosts in node_modules")
     parser.add_argument("-j", type=int, default=4)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(options.j) as threads:

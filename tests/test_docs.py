@@ -171,7 +171,7 @@ def test_every_help_has_examples(name: str) -> None:
 
 @pytest.mark.parametrize("name", commands())
 def test_every_option_and_argument_has_a_help_text(name: str) -> None:
-    visible = [parameter for parameter in commands()[name].params if getattr(parameter, "metavar", None) != ""]
+    visible = [each for each in commands()[name].params if each.metavar != "" and not getattr(each, "hidden", False)]
     assert [parameter.name for parameter in visible if not parameter.help] == []
 
 
@@ -200,7 +200,10 @@ def test_every_option_is_documented_for_its_command() -> None:
     missing = []
     for name, command in commands().items():
         has = {
-            option for parameter in command.params if isinstance(parameter, click.Option) for option in parameter.opts
+            option
+            for parameter in command.params
+            if isinstance(parameter, click.Option) and not parameter.hidden
+            for option in parameter.opts
         }
         # A command with only one option of such a table documents it in its own section.
         shared = common.union(*(table for table in others if len(table) == 1 or len(table & has) > 1))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from skillpm.cli.console import Console
-from skillpm.cli.options import Invocation, combine_options, scope_options
+from skillpm.cli.options import Invocation, advanced_option, combine_options, scope_options
 from skillpm.core.text import sanitize
 from skillpm.operations.serve import Viewer, make_service
 from skillpm.scope.scope_permissions import unreachable_rule_messages
@@ -19,22 +19,23 @@ from skillpm.serving.renderers.styles import ALIASES, RENDERERS
 from skillpm.serving.results import Loaded
 from skillpm.serving.service import SkillService
 
-style_option = click.option(
-    "--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", help="Format the output as this host does."
-)
+# The forms in which single hosts print skills; in no help.
+style_option = click.option("--style", type=click.Choice([*RENDERERS, *ALIASES]), default="default", hidden=True)
 mode_option = click.option("--mode", type=click.Choice(MODES), help="How much of each skill to print.")
-profile_option = click.option(
+profile_option = advanced_option(
     "--profile",
     metavar="NAME",
     default="",
-    help="Also apply the permissions of this profile, or of this agent of the host.",
+    help="Also apply the permissions of this agent of the host, or of this profile.",
 )
 # What an agent may see.
 viewer_options = combine_options(
     scope_options,
+    click.option(
+        "--agent", metavar="ID", default="", help="Show what this agent host sees here (see `discover`), and may use."
+    ),
+    click.option("--host", "agent", hidden=True),  # its old spelling
     profile_option,
-    click.option("--agent", metavar="ID", default="", help="Omit skills that are disabled for this agent host."),
-    click.option("--host", metavar="ID", default="", help="Use the skills that this host sees (see `discover`)."),
 )
 
 
@@ -50,7 +51,7 @@ def create_service(invocation: Invocation, *, check_all: bool = True, is_server:
     service = make_service(
         invocation.scope,
         invocation.session.settings,
-        Viewer(profile=flags["profile"], agent=flags["agent"], host=flags["host"]),
+        Viewer(profile=flags["profile"], agent=flags["agent"]),
         style=flags.get("style", "default"),
         ask=None if is_server else find_ask(invocation),
         is_refreshed=is_server,

@@ -60,7 +60,7 @@ def _choose(scope: Scope, settings: Settings, listing: HostListing, budget: List
 
     Never those that any settings file turns `on`: a person has decided about them.
     """
-    service = make_service(scope, settings, Viewer(host=listing.agent))
+    service = make_service(scope, settings, Viewer(agent=listing.agent))
     lengths = {skill.name: min(skill.length, budget.description) for skill in listing.skills}
     skills = [skill for skill in service.list() if skill.name in lengths and skill.name not in listing.name_only]
     by_relevance = sort_by_relevance(

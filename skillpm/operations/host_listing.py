@@ -44,7 +44,7 @@ def read_host_listing(scope: Scope, settings: Settings, agent: str) -> HostListi
     """Return what a host shows of the skills that it sees from a scope. Raises `NotFoundError` for an unknown host."""
     profile = load_profile(agent, read_user_config(settings).profiles)
     order = {found.name: found.root for found in discover(agent, settings=settings).skills}
-    service = make_service(scope, settings, Viewer(host=agent))
+    service = make_service(scope, settings, Viewer(agent=agent))
     shown = [(skill.name, skill.description) for skill in service.list() if skill.card.is_advertised]
     shown.sort(key=lambda skill: (order.get(skill[0], 0), skill[0]))
     if profile.listing is None:

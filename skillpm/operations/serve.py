@@ -38,9 +38,8 @@ from skillpm.vetting.load_check import LoadValidator
 class Viewer(Value):
     """For whom skills are served."""
 
-    profile: str = ""  # of permission rules; or an agent of the host
-    agent: str = ""  # whose disabled skills are hidden
-    host: str = ""  # whose own discovery and permissions apply
+    agent: str = ""  # the agent host whose own discovery and permissions apply
+    profile: str = ""  # an agent of that host, or a profile of permission rules
 
 
 def open_service(
@@ -56,13 +55,13 @@ def open_service(
     root, nearest first, then the user's; the first of a name wins.
 
     With `directory`, that folder is the project. The permissions of the manifests and of `config.toml` apply, and those
-    of `profile` if given; skills disabled for all or for `agent` are left out. Changes to these documents take effect
-    at once; published policies are refreshed in the background. With `host`, serve what `discover` finds for that host,
-    under the host's own permissions as well.
+    of `profile` if given; disabled skills are left out. Changes to these documents take effect at once; published
+    policies are refreshed in the background. With `agent`, serve what `discover` finds for that agent host, without
+    what is disabled for it, under the host's own permissions as well; `host` is the old name of `agent`.
     """
     settings = current_settings()
     scope = find_scope(settings, project="" if directory is None else os.path.expanduser(os.fspath(directory)))
-    viewer = Viewer(profile=profile, agent=agent, host=host)
+    viewer = Viewer(agent=agent or host, profile=profile)
     return make_service(scope, settings, viewer, style=style, ask=ask, is_refreshed=True)
 
 
@@ -100,15 +99,15 @@ def make_service(  # noqa: PLR0913  (each has a default that is right for most)
     # Given skills were checked where they come from.
     inspect = LoadValidator(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
-    if viewer.host:
+    if viewer.agent:
         from skillpm.agent_hosts.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
         from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
         from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
         from skillpm.serving.host_rules.loader import find_permission_files  # noqa: PLC0415
 
         heads = HeadCache()
-        registry = HostRegistry(lambda: discover(viewer.host, settings=settings, cache=heads))
-        find_host_files = partial(find_permission_files, viewer.host, settings)
+        registry = HostRegistry(lambda: discover(viewer.agent, settings=settings, cache=heads))
+        find_host_files = partial(find_permission_files, viewer.agent, settings)
     elif registry is None:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
         registry = layers[0] if len(layers) == 1 else LayeredRegistry(layers)
@@ -133,17 +132,17 @@ def make_service(  # noqa: PLR0913  (each has a default that is right for most)
 def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: Viewer) -> EffectivePermissions:
     """Combine rules and disabled names: those of the nearest scope apply to all scopes, others to their own."""
     manifests = [load_manifest(each) for each in scopes]
-    if viewer.host:
+    if viewer.agent:
         from skillpm.serving.host_rules.loader import load_host_rules  # noqa: PLC0415
 
-        host_rules = load_host_rules(viewer.host, settings, viewer.profile)
+        host_rules = load_host_rules(viewer.agent, settings, viewer.profile)
         rules = combine_rules(manifests, settings, viewer.profile, host_rules.agents)
         host_layers = host_rules.layers
     else:
         rules, host_layers = combine_rules(manifests, settings, viewer.profile), ()
     policies = load_policies(scopes, settings)
     rules = rules.replace(host_layers=(*host_layers, blocked_name_layer(policies)))
-    disabled = [find_disabled(manifest, viewer.agent or viewer.host) for manifest in manifests]
+    disabled = [find_disabled(manifest, viewer.agent) for manifest in manifests]
     others = zip(scopes[1:], disabled[1:], strict=True)
     return EffectivePermissions(
         rules=rules,

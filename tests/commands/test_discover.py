@@ -167,9 +167,9 @@ team (explicit)
 ! warning: .opencode/config.yaml: skill.additional_paths.1: ROOT/shared is outside the project; to search it, add it \
 to `additional-paths` in config.toml
 """)
-    assert scene.output("load", "pdf", "--host", "brutus", "--style", "brutus").startswith("## Skill: pdf\n")
+    assert scene.output("load", "pdf", "--agent", "brutus", "--style", "brutus").startswith("## Skill: pdf\n")
     for name in ("docx", "secret"):
-        assert scene.run("load", name, "--host", "brutus").code == 1
+        assert scene.run("load", name, "--agent", "brutus").code == 1
 
 
 def test_errors_have_a_hint(host: CommandSandbox) -> None:

@@ -1,4 +1,4 @@
-"""What an agent host's own files deny is not served with `--host`, wherever the host reads rules."""
+"""What an agent host's own files deny is not served with `--agent`, wherever the host reads rules."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def repository(scene: CommandSandbox) -> CommandSandbox:
 
 
 def load(scene: CommandSandbox, host: str, *more: str, **variables: str) -> str:
-    return scene.output("load", "x", "--host", host, *more, cwd="app", env={"XDG_CONFIG_HOME": None, **variables})
+    return scene.output("load", "x", "--agent", host, *more, cwd="app", env={"XDG_CONFIG_HOME": None, **variables})
 
 
 def denied_by(where: str) -> str:
@@ -180,7 +180,7 @@ def test_a_rule_file_that_cannot_be_read_denies_everything(
 
     assert output.startswith(f"! error: {message}")
     assert where in output
-    assert repository.run("prompt", "--host", host, cwd="app").stdout == ""
+    assert repository.run("prompt", "--agent", host, cwd="app").stdout == ""
 
 
 def test_folders_of_agents_that_never_end_are_refused(repository: CommandSandbox) -> None:
@@ -223,7 +223,7 @@ def test_a_skill_that_another_host_denies_is_not_served(
 
     place = f"HOME/{file[8:]}" if file.startswith("../") else f"WORK/{file}"
     assert load(repository, host) == denied_by(f"{place}: {where}")
-    assert repository.run("prompt", "--host", host, cwd="app").stdout == ""
+    assert repository.run("prompt", "--agent", host, cwd="app").stdout == ""
     found = repository.json_output("discover", "--agent", host, cwd="app")
     assert [skill["name"] for skill in found["skills"]] == ["x"]  # what the host lists
 
@@ -233,7 +233,7 @@ def test_the_local_settings_of_a_repository_of_claude_code_come_last(repository:
     repository.write("app/.claude/settings.local.json", '{"skillOverrides": {"x": "off"}}')
     repository.write(".claude/settings.local.json", '{"skillOverrides": {"x": "on"}}')
 
-    assert repository.run("prompt", "--host", "claude-code", cwd="app", check=True).stdout != ""
+    assert repository.run("prompt", "--agent", "claude-code", cwd="app", check=True).stdout != ""
     repository.write(".claude/settings.local.json", '{"skillOverrides": {"y": "on"}}')
     assert load(repository, "claude-code") == denied_by("WORK/app/.claude/settings.local.json: skillOverrides.x")
 
@@ -284,7 +284,7 @@ def test_a_new_rule_file_applies_at_once(repository: CommandSandbox, monkeypatch
         (["show", "x"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
         (["diff", "x"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
         (["diff", "x", "--update"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
-        (["load", "x", "--host", "opencode"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
+        (["load", "x", "--agent", "opencode"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
     ],
 )
 def test_skills_that_are_turned_off_are_hidden_everywhere(

@@ -26,7 +26,7 @@ def write_registry(scene: CommandSandbox, **changes: object) -> None:
 def test_a_host_that_reads_a_registry_gets_its_metadata(scene: CommandSandbox) -> None:
     write_registry(scene)
 
-    for options in (["-g"], ["--host", "supercode"]):
+    for options in (["-g"], ["--agent", "supercode"]):
         assert scene.json_output("match", *options, "an openapi document")["skills"] == ["api"]
         found = scene.json_output("search", *options, "--installed", "backend")["results"]
         assert [(skill["name"], skill["category"]) for skill in found] == [("api", "backend")]
@@ -47,15 +47,15 @@ def test_the_file_says_what_the_registry_does_not(scene: CommandSandbox) -> None
     write_registry(scene, filePath="api/SKILL.md", triggers=[], category="")
     scene.write_files(prefix_paths(f"{FOLDER}/api", own))
 
-    found = scene.json_output("match", "--host", "supercode", "own")
+    found = scene.json_output("match", "--agent", "supercode", "own")
     assert (found["skills"], [skill["name"] for skill in found["unusable"]]) == ([], ["api"])
-    assert "## own" in scene.output("prompt", "--host", "supercode", "--style", "supercode")
+    assert "## own" in scene.output("prompt", "--agent", "supercode", "--style", "supercode")
 
 
 def test_a_registry_may_hide_a_skill_from_models(scene: CommandSandbox) -> None:
     write_registry(scene, userOnly=True)
 
-    assert scene.output("prompt", "--host", "supercode", "--style", "supercode") == "# Available Skills\n"
+    assert scene.output("prompt", "--agent", "supercode", "--style", "supercode") == "# Available Skills\n"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_broken_registry_is_reported_wherever_it_is_read(scene: CommandSandbox
     reason = "invalid JSON" if problem == MERGE_CONFLICT_MESSAGE else problem
     warning = f"! warning: HOME/.agent-skills/skills.json: {reason}\n"
     for command in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "--installed", "pdf"]):
-        assert warning in scene.output(command[0], "--host", "supercode", *command[1:])
+        assert warning in scene.output(command[0], "--agent", "supercode", *command[1:])
 
 
 def test_a_registry_that_skillpm_wrote_in_another_format_is_no_problem(scene: CommandSandbox) -> None:

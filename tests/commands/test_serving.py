@@ -13,7 +13,7 @@ from commands.scene import CommandSandbox, expected_output, nested_keys
 from kit import make_skill, prefix_paths
 
 from skillpm import Registry, SkillService
-from skillpm.cli.main import COMMANDS
+from skillpm.cli.main import COMMANDS, HIDDEN_COMMANDS
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_the_guide_says_of_every_command_whether_it_hides_denied_skills() -> Non
         for row in re.findall(r"(?m)^\| (?:Hide|Name) .*", page)
     )
 
-    assert (hiding & naming, hiding | naming) == (set(), set(COMMANDS))
+    assert (hiding & naming, hiding | naming) == (set(), {*COMMANDS, *HIDDEN_COMMANDS})
     assert hiding == {"load", "use", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff", "fit"}
 
 
@@ -442,9 +442,13 @@ def test_an_invalid_rule_is_reported_with_its_location(full: CommandSandbox) -> 
 
 
 def test_what_is_disabled_is_not_served(full: CommandSandbox) -> None:
-    full.write("skills.json", '{"skills": {}, "disabled": {"pdf": true, "web": ["codex"]}}')
+    manifest = '{"skills": {}, "agents": ["codex", "cursor"], "disabled": {"pdf": true, "web": ["codex"]}}'
+    full.write("skills.json", manifest)
+    full.run("sync", check=True)
 
     assert full.json_output("prompt")["skills"] == 2
+    assert (full.work / ".agents/skills/web").is_symlink()  # for Cursor, which reads the same folder as Codex
+    assert full.json_output("prompt", "--agent", "cursor")["skills"] == 2
     assert full.json_output("prompt", "--agent", "codex")["skills"] == 1
     assert full.run("load", "pdf").code == 1
     assert full.run("load", "web").code == 0

@@ -200,5 +200,5 @@ def test_an_edit_of_an_unmanaged_skill_is_recognized_by_its_content(service: Ski
 
 
 def test_a_host_does_not_get_it_either(shop: CommandSandbox) -> None:
-    assert shop.output("load", "pdf", "--host", "claude-code") == REFUSED
-    assert "pdf" not in shop.run("prompt", "--host", "claude-code", check=True).stdout
+    assert shop.output("load", "pdf", "--agent", "claude-code") == REFUSED
+    assert "pdf" not in shop.run("prompt", "--agent", "claude-code", check=True).stdout

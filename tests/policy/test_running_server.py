@@ -80,7 +80,7 @@ async def call(client: Client) -> str:
 async def stdio(shop: CommandSandbox, host: str) -> AsyncIterator[Ask]:
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "skillpm", "mcp", *(["--host", host] if host else [])],
+        args=["-m", "skillpm", "mcp", *(["--agent", host] if host else [])],
         env=dict(shop.environment()),
         cwd=shop.work,
     )
@@ -90,7 +90,7 @@ async def stdio(shop: CommandSandbox, host: str) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def http(shop: CommandSandbox, host: str) -> AsyncIterator[Ask]:
-    command = [sys.executable, "-m", "skillpm", "mcp", "--http", "0", *(["--host", host] if host else [])]
+    command = [sys.executable, "-m", "skillpm", "mcp", "--http", "0", *(["--agent", host] if host else [])]
     async with await anyio.open_process(command, cwd=shop.work, env=shop.environment()) as process:
         assert process.stderr is not None
         said = (await process.stderr.receive()).decode()

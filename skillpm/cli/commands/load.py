@@ -17,7 +17,7 @@ Examples:
   skillpm load code-review                 its instructions and their location
   skillpm load code-review --mode toon     headings and a line each
   skillpm load fix-issue -- 42 high        with `$ARGUMENTS`, `$0` filled in
-  skillpm load pdf --style opencode        as OpenCode's skill tool prints it"""
+  skillpm load pdf --agent opencode        as OpenCode may see it"""
 )
 @click.argument("name", help="The skill to load.")
 @click.argument("arguments", nargs=-1, metavar="[-- ARGS]...", help="Values for the skill's $ARGUMENTS, $0, $1 and on.")

@@ -194,7 +194,7 @@ def _build_server_flags(flags: Mapping[str, Any], budget: int) -> list[str]:
     options = ["-g"] if flags["user"] else []
     if flags["project"]:
         options += ["--project", os.path.abspath(flags["project"])]
-    for name in ("profile", "agent", "host"):
+    for name in ("profile", "agent"):
         options += [f"--{name}", flags[name]] if flags[name] else []
     options += [] if budget == DESCRIPTION_BUDGET else ["--budget", str(budget)]
     return options + (["--style", flags["style"]] if flags["style"] != "default" else [])

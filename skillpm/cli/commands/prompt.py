@@ -12,7 +12,7 @@ from skillpm.serving.renderers.body_modes import Mode
     epilog="""\b
 Examples:
   skillpm prompt                    in the format of the specification
-  skillpm prompt --style omega      installed and missing skills, as in omega
+  skillpm prompt --agent codex      of the skills that Codex sees here
   skillpm prompt --mode compact     one line for each skill
   skillpm prompt --budget 500       in at most 500 tokens
   skillpm prompt --budget 500 --for "review a pull request"

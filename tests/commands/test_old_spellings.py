@@ -1,0 +1,29 @@
+"""Spellings of earlier versions: no help lists them, and they do the same as the new ones."""
+
+import pytest
+from commands.scene import CommandSandbox
+from kit import make_skill, prefix_paths
+
+
+@pytest.fixture
+def skills(project: CommandSandbox) -> CommandSandbox:
+    """Return a project with skills that is linked for Claude Code."""
+    project.write_files(prefix_paths(".agent-skills/web", make_skill("web", "Reads pages.", triggers="pages")))
+    project.run("install", "code-review", "testing", "-a", "claude-code", check=True)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("load web --host claude-code", "load web --agent claude-code"),
+        ("load web --host nope", "load web --agent nope"),
+        ("prompt --host claude-code", "prompt --agent claude-code"),
+        ("search --installed --host claude-code pages", "search --installed --agent claude-code pages"),
+        ("mcp --check --host claude-code", "mcp --check --agent claude-code"),
+        ("mcp --print-config codex --host codex", "mcp --print-config codex --agent codex"),
+    ],
+)
+def test_an_old_spelling_gives_the_same_result(skills: CommandSandbox, old: str, new: str) -> None:
+    assert skills.output(*old.split()) == skills.output(*new.split())
+    assert skills.output(*old.split(), "--json") == skills.output(*new.split(), "--json")
