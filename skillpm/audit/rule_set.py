@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 # The digest of the rules and of the code that applies them, and the ids of the rules: `python tests/kit/rules_page.py`
 # writes both.
-RULE_SET = "5738f3a8a8b5"
+RULE_SET = "4a8752df4c5a"
 RULE_IDS = frozenset(
     """
     archive collector-host credential-access credential-exfiltration deceptive-link decode-and-run

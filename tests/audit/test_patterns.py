@@ -62,6 +62,12 @@ def is_word(run: list[Any], words: set[str]) -> bool:
     return any(piece in words for piece in pieces[1:-1])
 
 
+@pytest.mark.parametrize(("name", "pattern"), PATTERNS)
+def test_an_optional_line_break_is_part_of_what_follows_it(name: str, pattern: Pattern) -> None:
+    """Between two repeats of one class, it lets them share a line in as many ways as it has characters: `.*\\n?.*`."""
+    assert r"\n?[^" not in pattern.text, name
+
+
 @pytest.mark.parametrize(
     ("name", "pattern"), PATTERNS, ids=[f"{name}: {pattern.words[:30]}" for name, pattern in PATTERNS]
 )

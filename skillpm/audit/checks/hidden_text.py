@@ -18,6 +18,8 @@ FLAGS = lazy_pattern(
 )
 BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 ESCAPE = "\x1b"
+# Up to here, editors and terminals show a character by a sign of its own; such are in files that are not text.
+CONTROLS = "\x1f"
 # As many in a line carry a message: each selector behind a letter is a byte of it.
 MANY = 8
 # In a script, an invisible identifier.
@@ -63,7 +65,7 @@ def _describe_hidden(file: SourceFile, number: int, line: str, characters: str) 
         return file.finding("hidden-text", "medium", number, "terminal escape sequences, which can hide text")
     if "\x80" <= characters[0] <= "\x9f":
         return file.finding("hidden-text", "low", number, f"{code}: this line was decoded with a wrong encoding")
-    if count >= MANY and len(set(characters)) > 1:
+    if count >= MANY and len({character for character in characters if character > CONTROLS}) > 1:
         return file.finding("hidden-text", "high", number, f"{count} invisible characters, the first is {code}")
     is_name = file.kind == "script" and not BLANK_LETTERS.isdisjoint(characters)
     counted = "an invisible character" if count == 1 else f"{count} invisible characters"
