@@ -72,8 +72,7 @@ SECTIONS = {
         "show": "Show a skill's metadata, source and files.",
         "search": "Search for skills.",
         "outdated": "List skills that have newer versions.",
-        "tree": "Show the dependency tree.",
-        "why": "Show which skills depend on a skill.",
+        "tree": "Show what depends on what, and why a skill is there.",
         "diff": "Show your edits, or what an update would change.",
         "review": "Show unreviewed skills, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
@@ -126,6 +125,8 @@ ALIASES = {
     "upgrade": "update",
     "ci": "sync --frozen",
 }
+# Earlier spellings, which no help lists.
+OLD_SPELLINGS = {"why": "tree --why"}
 CI_HELP = """Install exactly what the lockfile specifies, or fail: the same as `sync --frozen`.
 
 A skill that was edited is kept, everything else is done, and the command fails."""
@@ -166,6 +167,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command to run; raise `UsageError` with a suggestion for an unknown one."""
+        args = [*OLD_SPELLINGS[args[0]].split(), *args[1:]] if args[0] in OLD_SPELLINGS else args
         name = args[0]
         if not (_is_command(name) or name.startswith("-") or ctx.resilient_parsing):
             from skillpm.cli.other_tools import command_hint  # noqa: PLC0415  (only after a mistake)
@@ -292,7 +294,8 @@ def _run(arguments: list[str]) -> int:
         # Of an unbuffered or a long text that could not be written, nothing is left to flush.
         if isinstance(error, OSError) and (is_unwritable(stdout) or error.errno in FULL_ERRNOS):
             error, as_json = to_output_error(error), False
-        command = ["skillpm", *(word for word in arguments[:1] if _is_command(word))]
+        words = [OLD_SPELLINGS.get(word, word).partition(" ")[0] for word in arguments[:1]]
+        command = ["skillpm", *filter(_is_command, words)]
         color = find_color_choice(arguments)
         return report_error(error, as_json=as_json, color=color, command=" ".join(command))
     return result if isinstance(result, int) else 0

@@ -21,7 +21,7 @@ PATH_PARAMS = frozenset(
     ["paths", "path", "folder", "place", "directory", "out", "sources", "project", "where", "data_dir"]
 )
 SKILL_COMMANDS = frozenset(
-    ["show", "why", "diff", "uninstall", "update", "outdated", "tree", "enable", "disable", "load", "lock", "review"]
+    ["show", "diff", "uninstall", "update", "outdated", "tree", "enable", "disable", "load", "lock", "review"]
 )
 
 

@@ -116,12 +116,12 @@ report 3.0
 def test_why_shows_the_ways_to_a_skill(needy: CommandSandbox) -> None:
     needy.run("sync", check=True)
 
-    assert needy.output("why", "code-review") == expected_output("""\
+    assert needy.output("tree", "--why", "code-review") == expected_output("""\
 skills.json → deploy → code-review
 skills.json → report → code-review
 """)
-    assert needy.json_output("why", "report") == {"name": "report", "paths": [["report"]]}
-    assert needy.output("why", "testin") == expected_output("""\
+    assert needy.json_output("tree", "--why", "report") == {"name": "report", "paths": [["report"]]}
+    assert needy.output("tree", "--why", "testin") == expected_output("""\
 ! error: `testin` is not in the lockfile
 !   where: WORK/skills.lock
 !   hint: did you mean `testing`?
@@ -147,7 +147,7 @@ def test_tree_of_one_skill_shows_what_that_one_needs(needy: CommandSandbox) -> N
 def test_tree_and_why_before_anything_is_locked(needy: CommandSandbox) -> None:
     assert (
         needy.output("tree")
-        == needy.output("why", "x")
+        == needy.output("tree", "--why", "x")
         == expected_output("""\
 ! error: `deploy`, `report` are not locked yet
 !   where: WORK/skills.lock
@@ -166,7 +166,7 @@ def test_two_skills_that_need_each_other(scene: CommandSandbox) -> None:
     )
 
     assert [line.split()[-1] for line in scene.output("tree").splitlines()][2] == "(*)"
-    assert scene.output("why", "two") == "skills.json → two\nskills.json → one → two\n"
+    assert scene.output("tree", "--why", "two") == "skills.json → two\nskills.json → one → two\n"
 
 
 def test_a_version_conflict_is_explained_and_an_override_resolves_it(needy: CommandSandbox) -> None:

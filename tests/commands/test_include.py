@@ -161,8 +161,8 @@ removed 2; total: 0 skills in WORK/.agent-skills
 
 
 def test_the_reports_name_the_include(whole: CommandSandbox) -> None:
-    assert whole.output("why", "pdf") == "skills.json → include URL → pdf\n"
-    assert whole.json_output("why", "pdf") == {"name": "pdf", "paths": [["pdf"]], "includes": {"pdf": "URL"}}
+    assert whole.output("tree", "--why", "pdf") == "skills.json → include URL → pdf\n"
+    assert whole.json_output("tree", "--why", "pdf") == {"name": "pdf", "paths": [["pdf"]], "includes": {"pdf": "URL"}}
     assert [line.partition(" [")[2] for line in whole.output("tree").splitlines()] == ["URL]", "URL]"]
     assert [root["include"] for root in whole.json_output("tree")["roots"]] == ["URL", "URL"]
     assert [skill["include"] for skill in whole.json_output("list")["skills"]] == ["URL", "URL"]

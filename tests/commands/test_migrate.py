@@ -846,7 +846,7 @@ def test_why_says_of_a_skill_that_was_migrated_that_nothing_asks_for_it(scene: C
     scene.write(".agent-skills/old.md", "---\nname: old\ndescription: Does it.\n---\nDo it.\n")
     scene.run("migrate", check=True)
 
-    assert scene.output("why", "old") == expected_output("""\
+    assert scene.output("tree", "--why", "old") == expected_output("""\
 ! error: `old` is not in the lockfile
 !   where: WORK/skills.lock
 !   hint: it is a local skill: nothing requires it, and `sync` never removes it

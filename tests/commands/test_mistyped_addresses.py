@@ -24,7 +24,7 @@ COMMANDS = ("install", "use", "update", "search", "validate", "config set indexe
 # Not `init`: it creates the folder that it is given, whatever its name.
 MORE_COMMANDS = (
     *("install --as", "install --skill", "uninstall", "sync", "lock", "lock --upgrade", "migrate", "import"),
-    *("list", "show", "outdated", "tree", "why", "diff", "review", "verify", "audit", "agents", "link", "unlink"),
+    *("list", "show", "outdated", "tree", "diff", "review", "verify", "audit", "agents", "link", "unlink"),
     *("enable", "disable", "discover --agent", "fit", "load", "prompt", "match", "projects", "mcp", "new", "version"),
     *("pack", "push .", "push", "mirror skills.lock", "mirror", "index build", "index check", "index diff"),
     *("backup restore", "doctor", "registry check", "cache clean", "cache", "policy check", "policy explain"),

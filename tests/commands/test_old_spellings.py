@@ -16,6 +16,11 @@ def skills(project: CommandSandbox) -> CommandSandbox:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("why testing", "tree --why testing"),
+        ("why nope", "tree --why nope"),
+        ("why", "tree --why"),
+        ("why -g testing", "tree -g --why testing"),
+        ("why -h", "tree --why -h"),
         ("load web --host claude-code", "load web --agent claude-code"),
         ("load web --host nope", "load web --agent nope"),
         ("prompt --host claude-code", "prompt --agent claude-code"),

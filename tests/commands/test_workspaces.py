@@ -132,8 +132,8 @@ def test_the_root_knows_what_each_manifest_requires(workspace: CommandSandbox) -
     workspace.run("sync", check=True)
 
     assert workspace.output("tree") == "docx COMMIT\npdf COMMIT\n"
-    assert workspace.output("why", "docx") == "skills.json and packages/b/skills.json → docx\n"
-    assert workspace.output("why", "pdf", cwd="packages/a") == "packages/a/skills.json → pdf\n"
+    assert workspace.output("tree", "--why", "docx") == "skills.json and packages/b/skills.json → docx\n"
+    assert workspace.output("tree", "--why", "pdf", cwd="packages/a") == "packages/a/skills.json → pdf\n"
 
 
 # In a member

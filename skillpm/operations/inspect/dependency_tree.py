@@ -1,4 +1,4 @@
-"""`tree` and `why`: the dependencies in the lockfile. Nothing is resolved or fetched."""
+"""`tree`: the dependencies in the lockfile. Nothing is resolved or fetched."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
