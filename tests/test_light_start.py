@@ -18,7 +18,7 @@ HEAVY = {
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolver.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
     "dataclasses", "difflib", "logging", "secrets", "random", "decimal", "pathlib", "socket", "ssl",
 }  # fmt: skip
-SERVING = [["completion", "bash"], ["prompt"], ["match", "a test"], ["projects"], ["list", "--tokens"]]
+SERVING = [["completion", "bash"], ["prompt"], ["projects"], ["list", "--tokens"]]
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"
@@ -58,8 +58,9 @@ def test_a_light_command_imports_nothing_heavy(settled: Sandbox, words: list[str
     assert loaded(settled, *words) & HEAVY == set()
 
 
-def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox) -> None:
-    assert loaded(settled, "search", "test") & HEAVY == {"sqlite3"}
+@pytest.mark.parametrize("options", [[], ["--triggers"]])
+def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox, options: list[str]) -> None:
+    assert loaded(settled, "search", *options, "test") & HEAVY == {"sqlite3"}
 
 
 def test_an_update_with_nothing_new_compares_no_content(settled: Sandbox) -> None:

@@ -90,7 +90,6 @@ SECTIONS = {
         "load": "Print a skill as an agent receives it.",
         "use": "Print a skill of a repository without installing it.",
         "prompt": "Print the skill catalog for a system prompt.",
-        "match": "Find skills whose triggers match a message.",
         "mcp": "Serve skills over the Model Context Protocol.",
         "registry": "Build or check the registry that loaders read.",
         "fit": "Choose the skills that an agent host lists by name.",
@@ -126,7 +125,7 @@ ALIASES = {
     "ci": "sync --frozen",
 }
 # Earlier spellings, which no help lists.
-OLD_SPELLINGS = {"why": "tree --why"}
+OLD_SPELLINGS = {"why": "tree --why", "match": "search --triggers"}
 CI_HELP = """Install exactly what the lockfile specifies, or fail: the same as `sync --frozen`.
 
 A skill that was edited is kept, everything else is done, and the command fails."""

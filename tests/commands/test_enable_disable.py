@@ -40,7 +40,7 @@ unlinked 1; total: 3 skills in WORK/.agent-skills
 !   hint: to use it, run `skillpm enable testing`
 [1]
 """)
-    assert "testing" not in full.output("match", "write a unit test")
+    assert "testing" not in full.output("search", "--triggers", "write a unit test")
     assert {entry["name"]: entry["state"] for entry in full.json_output("list")["skills"]}["testing"] == "disabled"
     assert full.run("verify").code == 0
     assert "nothing to do" in full.output("sync")

@@ -70,7 +70,13 @@ def test_a_clone_cannot_have_files_of_its_user_served(cloned: CommandSandbox) ->
     for name in ("n", "private"):
         loaded = cloned.run("load", name)
         assert (loaded.code, loaded.stdout) == (1, "")
-    for words in (["prompt"], ["match", "secret words"], ["show", "private"], ["registry", "build"], ["prompt"]):
+    for words in (
+        ["prompt"],
+        ["search", "--triggers", "secret words"],
+        ["show", "private"],
+        ["registry", "build"],
+        ["prompt"],
+    ):
         assert "Secret" not in cloned.run(*words).stdout
     assert "Secret" not in cloned.read(".agent-skills/skills.json")
 
@@ -152,7 +158,7 @@ READERS = (
     ["diff", "private"],
     ["diff", "n"],
     ["prompt"],
-    ["match", "secret words"],
+    ["search", "--triggers", "secret words"],
     ["search", "secret"],
     ["registry", "check"],
     ["verify"],

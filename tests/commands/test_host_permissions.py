@@ -278,7 +278,7 @@ def test_a_new_rule_file_applies_at_once(repository: CommandSandbox, monkeypatch
     [
         (["list"], "! permissions hide 1 more; `skillpm list --all` shows them\n"),
         (["prompt"], ""),
-        (["match", "x"], "! no trigger matches that message\n"),
+        (["search", "--triggers", "x"], "! no trigger matches that message\n"),
         (["search", "--installed", "x"], "! no results for `x`\n! searched 0 installed\n"),
         (["load", "x"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),
         (["show", "x"], denied_by("HOME/.config/skillpm/config.toml: skills.enabled")),

@@ -121,7 +121,13 @@ def test_an_unexpected_registry_key_stops_no_loader(project: CommandSandbox, spo
     registry = ".agent-skills/skills.json"
     project.write(registry, project.read(registry).replace('"triggers": [', spoilt, 1))
 
-    for words in (["load", "code-review"], ["load", "testing"], ["prompt"], ["match", "review"], ["search", "tests"]):
+    for words in (
+        ["load", "code-review"],
+        ["load", "testing"],
+        ["prompt"],
+        ["search", "--triggers", "review"],
+        ["search", "tests"],
+    ):
         assert project.run(*words).code == 0
     assert project.run("registry", "check").code == 1
     project.run("sync", check=True)

@@ -47,7 +47,7 @@ make an exception for DIGEST in config.toml
     local.run("load", "good", check=True)
 
 
-@pytest.mark.parametrize("words", [("prompt",), ("match", "evil")], ids=" ".join)
+@pytest.mark.parametrize("words", [("prompt",), ("search", "--triggers", "evil")], ids=" ".join)
 def test_a_refused_skill_is_left_out_with_a_warning(local: CommandSandbox, words: tuple[str, ...]) -> None:
     local.write_files(prefix_paths(".agent-skills/evil", make_skill("evil", triggers="evil") | {"notes.md": HIDDEN}))
     local.run("registry", "build", check=True)

@@ -89,7 +89,7 @@ def test_a_registry_with_conflict_markers_is_reported_and_rebuilt(project: Comma
 
     assert project.output("list") == f"mine   [unmanaged] Mine.\n{says}"
     assert says in project.output("registry", "check")
-    assert project.output("match", "mine") == f"mine\n{says}"
+    assert project.output("search", "--triggers", "mine") == f"mine\n{says}"
 
     project.run("registry", "build", check=True)
     assert project.output("list") == "mine   [unmanaged] Mine.\n"

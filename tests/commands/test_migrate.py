@@ -529,7 +529,7 @@ registry brought up to date: 2 skills in WORK/.agent-skills
 def test_what_was_inherited_serves_agents_too(old: CommandSandbox) -> None:
     old.run("migrate", check=True)
 
-    assert old.json_output("match", "it has a crash at an endpoint, a rest endpoint")["skills"] == [
+    assert old.json_output("search", "--triggers", "it has a crash at an endpoint, a rest endpoint")["skills"] == [
         "api-design",
         "debugging",
     ]

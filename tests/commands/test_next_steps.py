@@ -47,8 +47,8 @@ def test_discover_says_that_bundled_skills_are_only_offered(project: CommandSand
     output = project.run("discover").stdout
 
     assert output.endswith(
-        "\nBundled skills can be installed (`skillpm install NAME`); until then, `load`,\n"
-        "`match` and `prompt` do not serve them.\n"
+        "\nBundled skills can be installed (`skillpm install NAME`); until then, `load` and\n"
+        "`prompt` do not serve them.\n"
     )
     assert project.run("load", "code-review").code == 1
 

@@ -27,7 +27,7 @@ def test_a_host_that_reads_a_registry_gets_its_metadata(scene: CommandSandbox) -
     write_registry(scene)
 
     for options in (["-g"], ["--agent", "supercode"]):
-        assert scene.json_output("match", *options, "an openapi document")["skills"] == ["api"]
+        assert scene.json_output("search", "--triggers", *options, "an openapi document")["skills"] == ["api"]
         found = scene.json_output("search", *options, "--installed", "backend")["results"]
         assert [(skill["name"], skill["category"]) for skill in found] == [("api", "backend")]
         assert scene.output("prompt", *options, "--style", "supercode", "--mode", "full") == expected_output("""\
@@ -47,7 +47,7 @@ def test_the_file_says_what_the_registry_does_not(scene: CommandSandbox) -> None
     write_registry(scene, filePath="api/SKILL.md", triggers=[], category="")
     scene.write_files(prefix_paths(f"{FOLDER}/api", own))
 
-    found = scene.json_output("match", "--agent", "supercode", "own")
+    found = scene.json_output("search", "--triggers", "--agent", "supercode", "own")
     assert (found["skills"], [skill["name"] for skill in found["unusable"]]) == ([], ["api"])
     assert "## own" in scene.output("prompt", "--agent", "supercode", "--style", "supercode")
 
@@ -75,12 +75,18 @@ def test_a_broken_registry_is_reported_wherever_it_is_read(scene: CommandSandbox
     scene.write_files(prefix_paths(f"{FOLDER}/pdf", make_skill("pdf", triggers=["pdf"])))
     warning = f"! warning: skills.json: {problem}\n"
 
-    for command in (["list"], ["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "--installed", "pdf"]):
+    for command in (
+        ["list"],
+        ["load", "pdf"],
+        ["prompt"],
+        ["search", "--triggers", "pdf"],
+        ["search", "--installed", "pdf"],
+    ):
         ran = scene.run(command[0], "-g", *command[1:])
         assert (ran.code, warning in scene.format_result(ran)) == (0, True)
     reason = "invalid JSON" if problem == MERGE_CONFLICT_MESSAGE else problem
     warning = f"! warning: HOME/.agent-skills/skills.json: {reason}\n"
-    for command in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "--installed", "pdf"]):
+    for command in (["load", "pdf"], ["prompt"], ["search", "--triggers", "pdf"], ["search", "--installed", "pdf"]):
         assert warning in scene.output(command[0], "--agent", "supercode", *command[1:])
 
 

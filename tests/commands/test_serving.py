@@ -1,4 +1,4 @@
-"""`load`, `prompt`, `match`, `search`, `projects`, `list --tokens`: what agents get from the shell."""
+"""`load`, `prompt`, `search`, `projects`, `list --tokens`: what agents get from the shell."""
 
 import json
 import os
@@ -227,19 +227,21 @@ def test_prompt_of_nothing_is_nothing(project: CommandSandbox) -> None:
 
 
 def test_match(full: CommandSandbox) -> None:
-    assert full.output("match", "Browse a PDF and ship it") == expected_output("""\
+    assert full.output("search", "--triggers", "Browse a PDF and ship it") == expected_output("""\
 pdf
 web
 mcp web: sh web --headless
 ! deploy-prod matches, but needs no-such-program
 """)
-    assert full.json_output("match", "browse") == {
+    assert full.json_output("search", "--triggers", "browse") == {
         "skills": ["web"],
         "mcpServers": [{"name": "web", "command": "sh", "args": ["web", "--headless"]}],
         "unusable": [],
     }
-    assert full.json_output("match", "ship")["unusable"] == [{"name": "deploy-prod", "needs": ["no-such-program"]}]
-    assert full.output("match", "--whole-words", "pdfs") == "! no trigger matches that message\n"
+    assert full.json_output("search", "--triggers", "ship")["unusable"] == [
+        {"name": "deploy-prod", "needs": ["no-such-program"]}
+    ]
+    assert full.output("search", "--triggers", "--whole-words", "pdfs") == "! no trigger matches that message\n"
 
 
 def test_search(full: CommandSandbox) -> None:
@@ -334,7 +336,7 @@ def test_the_guide_says_of_every_command_whether_it_hides_denied_skills() -> Non
     )
 
     assert (hiding & naming, hiding | naming) == (set(), {*COMMANDS, *HIDDEN_COMMANDS})
-    assert hiding == {"load", "use", "prompt", "match", "search", "projects", "mcp", "list", "show", "diff", "fit"}
+    assert hiding == {"load", "use", "prompt", "search", "projects", "mcp", "list", "show", "diff", "fit"}
 
 
 @pytest.mark.slow
@@ -342,7 +344,8 @@ def test_no_command_for_agents_ever_names_a_denied_skill(full: CommandSandbox) -
     full.write(".agent-skills/projects/ops/ROLE.md", "---\nskills: [pdf, deploy-prod]\n---\nWork.\n")
     full.write(".agent-skills/deploy-broken/SKILL.md", "words")
     commands = [
-        ["list"], ["list", "--tokens"], ["prompt"], ["match", "ship pdf"], ["search", "ships"], ["search", "deploy"],
+        ["list"], ["list", "--tokens"], ["prompt"], ["search", "--triggers", "ship pdf"], ["search", "ships"],
+        ["search", "deploy"],
         ["load", "deplo"], ["load", "deploy-pro"], ["load", "prod"], ["load", "zzz"], ["load", "pdf"], ["projects"],
         ["projects", "ops"], ["mcp", "--check"], ["show", "deplo"], ["show", "depoy-prod"], ["diff", "depoy-prod"],
         ["show", "pdf"],
@@ -458,7 +461,14 @@ def test_what_is_disabled_is_not_served(full: CommandSandbox) -> None:
 def test_serving_writes_nothing(full: CommandSandbox) -> None:
     before = full.snapshot("..", ignore=["cache"])
 
-    for words in (["load", "pdf"], ["prompt"], ["match", "pdf"], ["search", "pdf"], ["projects"], ["list", "--tokens"]):
+    for words in (
+        ["load", "pdf"],
+        ["prompt"],
+        ["search", "--triggers", "pdf"],
+        ["search", "pdf"],
+        ["projects"],
+        ["list", "--tokens"],
+    ):
         full.run(*words, check=True)
 
     assert full.snapshot("..", ignore=["cache"]) == before
@@ -501,15 +511,15 @@ def test_what_was_written_on_since_the_registry_was_built_is_served_as_it_is_now
     assert "<name>web</name>" in prompt
     assert "Opens pages now." in prompt
     assert "pdf" not in prompt
-    assert full.output("match", "surf") == "web\n"
-    assert full.output("match", "browse") == "! no trigger matches that message\n"
+    assert full.output("search", "--triggers", "surf") == "web\n"
+    assert full.output("search", "--triggers", "browse") == "! no trigger matches that message\n"
     assert full.output("search", "--installed", "opens", "now") == "web  installed  Opens pages now.\n"
 
 
 def test_a_skill_damaged_since_the_registry_was_built_is_reported_and_skipped(full: CommandSandbox) -> None:
     full.write(".agent-skills/web/SKILL.md", "---\nname: web\n")
 
-    assert full.output("match", "browse") == expected_output("""\
+    assert full.output("search", "--triggers", "browse") == expected_output("""\
 ! warning: web/SKILL.md: line 1: the frontmatter has no closing `---` line
 ! no trigger matches that message
 """)
@@ -518,6 +528,6 @@ def test_a_skill_damaged_since_the_registry_was_built_is_reported_and_skipped(fu
 def test_where_no_skill_has_triggers_match_says_so(project: CommandSandbox) -> None:
     project.write_files(prefix_paths(".agent-skills/pdf", make_skill("pdf", "Reads PDF files.")))
 
-    assert project.output("match", "read this pdf") == expected_output("""\
+    assert project.output("search", "--triggers", "read this pdf") == expected_output("""\
 ! no trigger matches that message: no skill here has triggers; `skillpm search` matches names and descriptions
 """)

@@ -53,7 +53,7 @@ def test_the_servers_of_a_skill_that_is_refused_are_not_to_be_started(tmp_path: 
     files |= {} if is_honest else {"run.sh": SHELL}
     scene.write_files(prefix_paths(".agent-skills/zoo", files))
 
-    match = scene.json_output("match", "count every zebra")
+    match = scene.json_output("search", "--triggers", "count every zebra")
 
     assert ([*match["skills"]], [each["name"] for each in match["mcpServers"]]) == (
         (["zoo"], ["zoo"]) if is_honest else ([], [])

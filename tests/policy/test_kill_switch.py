@@ -64,7 +64,7 @@ def test_agents_do_not_get_it(shop: CommandSandbox) -> None:
     assert shop.output("load", "pdf") == REFUSED
     assert "pdf" not in shop.run("prompt", check=True).stdout
     assert shop.output("search", "--installed", "PDF") == "! no results for `PDF`\n! searched 1 installed\n"
-    assert "no trigger matches" in shop.output("match", "read this PDF")
+    assert "no trigger matches" in shop.output("search", "--triggers", "read this PDF")
     assert shop.run("load", "docx").code == 0
 
 

@@ -205,7 +205,7 @@ def age_copy(shop: CommandSandbox, seconds: int) -> None:
 READING = {
     "load": ("load", "testing"),
     "prompt": ("prompt",),
-    "match": ("match", "write a test"),
+    "match": ("search", "--triggers", "write a test"),
     "search": ("search", "--installed", "testing"),
     "verify": ("verify",),
     "policy check": ("policy", "check"),

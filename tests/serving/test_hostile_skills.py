@@ -122,7 +122,8 @@ sys.exit(main(sys.argv[1:]))
     [
         *(["load", "evil", "--style", style, "--", "$(touch RAN)"] for style in RENDERERS),
         *(["prompt", "--style", style] for style in RENDERERS),
-        ["match", "go"], ["search", "obey"], ["projects"], ["list"], ["show", "evil"], ["discover"], ["mcp", "--check"],
+        ["search", "--triggers", "go"],
+        ["search", "obey"], ["projects"], ["list"], ["show", "evil"], ["discover"], ["mcp", "--check"],
     ],
     ids=" ".join,
 )  # fmt: skip

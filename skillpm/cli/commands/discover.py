@@ -87,7 +87,7 @@ def _format_lines(discovery: Discovery, shorten: Shorten, base: str) -> Iterator
     yield from _format_roots(discovery, shorten)
     yield from _format_skills(discovery, shorten)
     if discovery.agent == "skillpm" and any(skill.scope == "bundled" for skill in discovery.skills):
-        note = "Bundled skills can be installed (`skillpm install NAME`); until then, `load`, `match` and `prompt`"
+        note = "Bundled skills can be installed (`skillpm install NAME`); until then, `load` and `prompt`"
         yield from ("", *wrap_text(f"{note} do not serve them.", indent=0, force=True))
     yield from _format_shadowed(discovery, shorten)
     if discovery.again:

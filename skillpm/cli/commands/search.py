@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from skillpm.cli.console import Console
-from skillpm.cli.options import Invocation, network_options
+from skillpm.cli.options import Invocation, advanced_option, network_options
 from skillpm.cli.serve_options import create_service, viewer_options
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import redact_credentials, sanitize
@@ -24,17 +24,28 @@ Examples:
   skillpm search pull request       skills with both words, best first
   skillpm search pdf --index acme   search one index
   skillpm search --installed pdf    search installed skills
-  skillpm search --json pdf         for programs"""
+  skillpm search --triggers "roll back production"   what a message calls for"""
 )
 @click.argument("words", nargs=-1, required=True, metavar="WORDS...", help="Words that the skills should contain.")
 @click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="Show at most N results [default: 20].")
 @click.option("--index", metavar="NAME", default="", help="Search this index only.")
 @click.option("--installed", is_flag=True, help="Search installed skills only, without network requests.")
+@click.option("--triggers", is_flag=True, help="Find installed skills whose triggers occur in the words, a message.")
+@advanced_option("--whole-words", is_flag=True, help="With --triggers, find them only as whole words.")
 @network_options
 @viewer_options
 def command(call: Invocation, words: tuple[str, ...], limit: int, index: str, *, installed: bool) -> int:
     """Search for skills by name, description, category and tags: installed, in all indexes, and bundled."""
     query = " ".join(words)
+    if call.flags["triggers"]:
+        from skillpm.cli.reports.trigger_output import print_triggered  # noqa: PLC0415  (only for this option)
+
+        if index:
+            raise UsageError("--triggers and --index cannot be used together")
+        print_triggered(call, query, whole_words=call.flags["whole_words"])
+        return 0
+    if call.flags["whole_words"]:
+        raise UsageError("--whole-words needs --triggers")
     if index and installed:
         raise UsageError("--index and --installed cannot be used together")
     results = search(

@@ -1,24 +1,12 @@
-"""`skillpm match`."""
-
-import click
+"""Output of `search --triggers`: the skills that a message calls for."""
 
 from skillpm.cli.options import Invocation
-from skillpm.cli.serve_options import create_service, viewer_options, warn_of_refusals
+from skillpm.cli.serve_options import create_service, warn_of_refusals
 from skillpm.core.text import sanitize
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  skillpm match "take a screenshot of our site"  skills with such a trigger
-  skillpm match --whole-words "pr for april"     `pr` does not match `april`
-  skillpm match --json "browse to the docs"      with MCP servers to start"""
-)
-@click.argument("message", help="The message to search for triggers.")
-@click.option("--whole-words", is_flag=True, help="Match triggers only as whole words.")
-@viewer_options
-def command(call: Invocation, message: str, whole_words: bool) -> None:  # noqa: FBT001  (an option)
-    """Find the skills whose triggers match a message, and the MCP servers that they need."""
+def print_triggered(call: Invocation, message: str, *, whole_words: bool) -> None:
+    """Print the skills whose triggers occur in a message, and the MCP servers that they need."""
     service = create_service(call)
     match = service.match(message, whole_words=whole_words)
     warn_of_refusals(call, service)
