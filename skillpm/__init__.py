@@ -1,7 +1,8 @@
 """skillpm: the package manager for agent skills.
 
 From Python: `from skillpm import Registry, SkillService, discover, load_skill, open_service` (docs/guides/python.md).
-Importing the package loads nothing: each name is loaded on first use.
+Importing the package loads nothing: each name is loaded on first use. `__all__` names what agents need; the other
+names of `_HOMES` can be imported, too.
 """
 
 __version__ = "0.1.0"
@@ -65,46 +66,15 @@ _HOMES = {
     "open_service": "skillpm.operations.serve",
 }
 __all__ = [
-    "AmbiguousSkillName",
     "AsyncSkillService",
-    "BlockedError",
-    "BusyError",
     "Card",
     "ConfirmationRequired",
-    "ConflictError",
-    "Decision",
-    "DigestMismatch",
-    "DigestMismatches",
-    "Discovery",
-    "DocumentChanged",
-    "DocumentError",
-    "EffectivePermissions",
-    "FetchError",
-    "FileError",
-    "FoundSkill",
-    "HeadCache",
     "Loaded",
-    "LockfileOutdated",
-    "ManySkillsError",
     "Match",
-    "McpServer",
-    "MissingSkill",
-    "NewerDocument",
-    "NotAllowedError",
-    "NotFoundError",
-    "NotMirroredError",
     "NotTrusted",
-    "OfflineError",
-    "Project",
     "Prompt",
-    "RefusedError",
     "Registry",
-    "Role",
-    "Rule",
     "Rules",
-    "SeveralNotFound",
-    "SeveralRefused",
-    "SignatureError",
     "SkillBlocked",
     "SkillFileNotFound",
     "SkillForbidden",
@@ -114,12 +84,8 @@ __all__ = [
     "SkillpmError",
     "ToolResult",
     "UsageError",
-    "WebPageError",
     "__version__",
     "discover",
-    "ensure_projects_dir",
-    "get_project_instructions",
-    "load_projects",
     "load_skill",
     "open_service",
 ]

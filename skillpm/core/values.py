@@ -12,26 +12,42 @@ from typing import Any, Self, dataclass_transform
 EMPTY_MAPPING: Mapping[Any, Any] = MappingProxyType({})
 
 
+class _Signature:
+    """`inspect.signature` of a value: its fields with their types, which `help` shows."""
+
+    def __get__(self, _: object, cls: "type[Value]") -> object:
+        from inspect import Parameter, Signature, get_annotations  # noqa: PLC0415  (only for `help`)
+
+        types = {name: hint for base in reversed(cls.__mro__) for name, hint in get_annotations(base).items()}
+        fields = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(cls, name, Parameter.empty), annotation=hint)
+            for name, hint in types.items()
+            if name in cls._field_names
+        ]
+        return Signature(fields)
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Value:
     """Base of all values. The annotations of a class are its fields; two values are equal if all fields are."""
 
-    _fields: frozenset[str] = frozenset()
+    _field_names: frozenset[str] = frozenset()
     _required: frozenset[str] = frozenset()
     # Returns the values of all fields: in C, since the resolver compares and hashes thousands of requirements.
-    _read: Callable[[Any], object] = attrgetter("_fields")
+    _read: Callable[[Any], object] = attrgetter("_field_names")
+    __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
         # Own annotations only. Not `cls.__dict__["__annotations__"]`, which Python 3.14 fills on first access.
         own = cls.__annotations__
-        cls._fields = cls._fields | own.keys()
-        cls._required = frozenset(name for name in cls._fields if not hasattr(cls, name))
-        cls._read = attrgetter(*sorted(cls._fields) or ["_fields"])
+        cls._field_names = cls._field_names | own.keys()
+        cls._required = frozenset(name for name in cls._field_names if not hasattr(cls, name))
+        cls._read = attrgetter(*sorted(cls._field_names) or ["_field_names"])
 
     def __init__(self, **values: Any) -> None:
         given = values.keys()
-        if given != self._fields and not (given <= self._fields and self._required <= given):
-            wrong = sorted((given - self._fields) | (self._required - given))
+        if given != self._field_names and not (given <= self._field_names and self._required <= given):
+            wrong = sorted((given - self._field_names) | (self._required - given))
             raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(wrong)}")
         self.__dict__.update(values)
 
@@ -48,7 +64,7 @@ class Value:
         return hash(self._read(self))
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in sorted(self._fields))
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in sorted(self._field_names))
         return f"{type(self).__name__}({fields})"
 
     def replace(self, **changes: Any) -> Self:

@@ -101,10 +101,14 @@ class ConfirmationRequired(NotAllowedError):
         self.name = name
 
 
+class WrongType(UsageError, TypeError):
+    """A program passes an argument of another type than the method takes."""
+
+
 def require_text(value: object, what: str) -> None:
-    """Raise `UsageError` for what a program passes instead of a text."""
+    """Raise `WrongType` for what a program passes instead of a text."""
     if not isinstance(value, str):
-        raise UsageError(f"{what} is a string, not of type {type(value).__name__}")
+        raise WrongType(f"{what} is a string, not of type {type(value).__name__}")
 
 
 def explain(error: SkillpmError, *, is_remote: bool = False) -> str:

@@ -11,6 +11,7 @@ from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.results import Loaded, Match, Prompt, ToolResult
 from skillpm.serving.schema import ToolApi
 from skillpm.serving.service import SkillService
+from skillpm.serving.token_budget import LIST_BUDGET
 
 Result = TypeVar("Result")
 
@@ -61,7 +62,7 @@ class AsyncSkillService:
         return await _run(lambda: self.service.read_bytes(name, path))
 
     async def prompt(
-        self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None, task: str = ""
+        self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = LIST_BUDGET, task: str = ""
     ) -> Prompt:
         """See `SkillService.prompt`."""
         return await _run(lambda: self.service.prompt(style=style, mode=mode, budget=budget, task=task))

@@ -11,27 +11,31 @@ from skillpm.skillmd.body_references import find_path, find_shell_commands
 
 
 class Loaded(Value):
-    """A skill as it is given to an agent: the result of `load_skill` and `SkillService.load`."""
+    """A skill as it is given to an agent: the result of `load_skill` and `SkillService.load`.
 
-    # The name it is installed under.
+    name        the name it is installed under
+    title       a heading for a user interface
+    text        what the agent gets: the body in the chosen mode and style, sanitized, and possibly cut
+    directory   the absolute path that relative references in the body start at
+    files       the other files of the skill, relative to `directory`, sorted
+    mode        `full`, `compact` or `toon`
+    style       whose wording the text has
+    truncated   whether `text` was cut because it was too long
+    body        the complete original body, arguments substituted
+    taken_for   the requested name, if no skill has it and this one is the only match; else empty
+    missing     the skill's requirements that are not met here: programs, `$VARIABLE`, systems
+    """
+
     name: str
-    # A heading for a user interface.
     title: str
-    # What the agent gets: the body in the chosen mode and style, sanitized, and possibly cut.
     text: str
-    # The absolute path that relative references in the body start at.
     directory: str
-    # The other files of the skill, relative to `directory`, sorted.
     files: tuple[str, ...]
     mode: str
     style: str
-    # `text` was cut because it was too long.
     truncated: bool
-    # The complete original body, arguments substituted.
     body: str
-    # The requested name, if no skill has it and this one is the only match; else empty.
     taken_for: str = ""
-    # The skill's requirements that are not met here: programs, `$VARIABLE`, systems.
     missing: tuple[str, ...] = ()
 
     @property
@@ -58,37 +62,51 @@ class Loaded(Value):
 
 
 class Prompt(Value):
-    """A catalog of skills for a system prompt."""
+    """A catalog of skills for a system prompt: the result of `SkillService.prompt`.
+
+    style       whose wording it has
+    skills      the number of skills in it
+    tokens      its estimated number of tokens
+    text        the catalog
+    left_out    how many skills the budget left out
+    named_only  how many it lists by name alone
+    shortened   how many descriptions it shortened
+    """
 
     style: str
-    # The number of skills in it.
     skills: int
-    # Its estimated number of tokens.
     tokens: int
     text: str
-    # How many skills a budget left out, how many it lists by name alone, and how many descriptions it shortened.
     left_out: int = 0
     named_only: int = 0
     shortened: int = 0
 
 
 class Match(Value):
-    """The skills whose triggers occur in a message."""
+    """The skills whose triggers occur in a message: the result of `SkillService.match`.
+
+    skills      those whose requirements are met here
+    servers     the MCP servers that they declare
+    unusable    those whose requirements are not met
+    """
 
     skills: tuple[SkillSummary, ...] = ()
-    # The MCP servers that these skills declare.
     servers: tuple[McpServer, ...] = ()
-    # Triggered skills whose requirements are not met here.
     unusable: tuple[SkillSummary, ...] = ()
 
 
 class ToolResult(Value):
-    """The answer to a call of the tool `skill`."""
+    """The answer to a call of the tool `skill`: the result of `SkillService.call`.
+
+    ok          whether the call was answered
+    title       a heading for a user interface
+    text        the answer for the model; if not `ok`, what went wrong
+    metadata    the name of the skill, and the folder of one that was loaded
+    value       the answer in the shape that the style's host expects
+    """
 
     ok: bool
     title: str
-    # The answer for the model; if not `ok`, what went wrong.
     text: str
     metadata: Mapping[str, Any] = EMPTY_MAPPING
-    # The same in the shape that the style's host expects.
     value: Mapping[str, Any] = EMPTY_MAPPING

@@ -48,13 +48,13 @@ class SkillService(SkillAccess):
     # The catalog
 
     def prompt(
-        self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = None, task: str = ""
+        self, *, style: str | None = None, mode: Mode | None = None, budget: int | None = LIST_BUDGET, task: str = ""
     ) -> Prompt:
         """Return the catalog for a system prompt: all visible skills with a description that models may use.
 
-        With a `budget`, in tokens, descriptions are shortened first; then skills are listed by name alone, and then
-        left out, the least relevant first: to the `task` if given, else by declared priority and last use. With a
-        `task`, the catalog begins with the skills that fit it best; without one it is sorted by name.
+        To fit into the `budget`, in tokens (None for no limit), descriptions are shortened first; then skills are named
+        alone, and then left out, the least relevant first: to the `task` if given, else by priority and last use. With
+        a `task`, the catalog begins with the skills that fit it best; without one it is sorted by name.
         """
         renderer = self.style if style is None else find_renderer(style)
         forms = catalog_forms(renderer.render_catalog, self._choose_mode(mode, renderer))

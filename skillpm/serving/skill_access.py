@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
-from skillpm.errors import DocumentError, NotTrusted, SkillpmError, UsageError
+from skillpm.errors import DocumentError, NotTrusted, SkillpmError
 from skillpm.registry.card import Card
 from skillpm.registry.directory_registry import Registry
 from skillpm.registry.last_use import record_last_use
@@ -21,6 +21,7 @@ from skillpm.serving.access_errors import (
     SkillBlocked,
     SkillForbidden,
     SkillNotFound,
+    WrongType,
     explain,
     require_text,
 )
@@ -76,7 +77,7 @@ class SkillAccess:
         given: object = registry
         if not isinstance(given, Registry):
             hint = f"use SkillService(Registry.load({sanitize(repr(given), 100)}))" if given else ""
-            raise UsageError(f"the registry is of type {type(given).__name__}, not Registry", hint=hint)
+            raise WrongType(f"the registry is of type {type(given).__name__}, not Registry", hint=hint)
         self.registry = registry
         fixed = EffectivePermissions(rules=rules or Rules(), disabled=frozenset(disabled))
         # Whether clients are on other machines, or may be: no answer then names a folder of this one.

@@ -16,7 +16,7 @@ MIN_DESCRIPTION_LENGTH = 40  # characters; a shorter piece seldom says what a sk
 SAMPLE_SIZE = 200
 # Of a tool's description: Claude Code reserves one percent of a context window for its own list of skills.
 DESCRIPTION_BUDGET = 2_000
-# Of the answer to `list`: Claude Code cuts the answers of MCP tools at 25,000 tokens.
+# Of the answer to `list`, and by default of a catalog for Python: Claude Code cuts those of MCP tools at 25,000 tokens.
 LIST_BUDGET = 20_000
 RenderCatalog = Callable[[Sequence[SkillSummary], OmittedSkills], str]
 

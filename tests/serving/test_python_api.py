@@ -4,10 +4,12 @@ import asyncio
 import inspect
 import json
 import logging
+import pydoc
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import jsonschema
 import pytest
@@ -21,13 +23,17 @@ from skillpm import (
     DocumentError,
     EffectivePermissions,
     FileError,
+    Loaded,
+    Match,
     NotFoundError,
+    Prompt,
     Registry,
     Rules,
     SkillFileNotFound,
     SkillForbidden,
     SkillService,
     SkillSummary,
+    ToolResult,
     UsageError,
 )
 from skillpm.serving.schema import TOOL_APIS
@@ -65,7 +71,36 @@ def test_every_error_can_be_imported() -> None:
     from skillpm import errors  # noqa: PLC0415  (its own module)
 
     classes = {name for name, thing in vars(errors).items() if inspect.isclass(thing) and issubclass(thing, Exception)}
-    assert classes <= set(skillpm.__all__)
+    assert {name for name in classes if getattr(skillpm, name) is not getattr(errors, name)} == set()
+
+
+def test_the_package_offers_what_an_agent_needs_and_the_names_of_before_can_be_imported() -> None:
+    assert len(skillpm.__all__) <= 22
+    for name in ("Discovery", "EffectivePermissions", "FoundSkill", "HeadCache", "McpServer", "Project", "Rule"):
+        assert name not in skillpm.__all__
+        assert inspect.isclass(getattr(skillpm, name)), name
+
+
+@pytest.mark.parametrize("thing", [Loaded, Match, Prompt, SkillSummary, ToolResult], ids=lambda thing: thing.__name__)
+def test_help_lists_the_fields_of_a_result_with_their_types(thing: type) -> None:
+    text = pydoc.plain(pydoc.render_doc(thing))
+    fields = get_type_hints(thing).keys() - {"_field_names", "_required", "_read"}
+
+    assert fields
+    for field in fields:
+        assert re.search(rf"^ \|  {thing.__name__}\(\*.*\b{field}: ", text, re.MULTILINE), field
+        assert re.search(rf"^ \|  {field} +\S", text, re.MULTILINE), field
+
+
+def test_a_catalog_has_a_budget_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    for number in range(400):
+        name = f"skill-{number:03}"
+        write_files(tmp_path, prefix_paths(name, make_skill(name, "Does something useful. " * 12)))
+    service = SkillService(Registry.load(tmp_path))
+
+    assert service.prompt().tokens <= 20_000 < service.prompt(budget=None).tokens
+    assert (service.prompt().skills, service.prompt().left_out) == (400, 0)
+    assert asyncio.run(AsyncSkillService(service).prompt()) == service.prompt()
 
 
 @pytest.mark.parametrize("thing", [SkillService, Registry, Rules, AsyncSkillService], ids=lambda thing: thing.__name__)
@@ -400,10 +435,11 @@ def test_several_folders_are_one_registry_that_stays_current(folder: Path, tmp_p
         (lambda service: service.search(["x"]), "a query is a string, not of type list"),
     ],
 )
-def test_a_value_of_another_type_is_a_usage_error(folder: Path, call: Callable[[Any], Any], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
+def test_a_value_of_another_type_is_a_type_error(folder: Path, call: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(TypeError) as caught:
         call(SkillService(Registry.load(folder)))
 
+    assert isinstance(caught.value, UsageError)
     assert caught.value.message == message
 
 

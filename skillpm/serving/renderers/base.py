@@ -22,12 +22,15 @@ MAX_LISTED_FILES = 20
 
 
 class SkillSummary(Value):
-    """A skill as `list`, `search`, `match` and catalogs show it."""
+    """A skill as `list`, `search`, `match` and catalogs show it.
+
+    card         what the registry says of it
+    missing      its unmet requirements
+    description  its description, possibly shortened
+    """
 
     card: Card
-    # Its unmet requirements.
     missing: tuple[str, ...] = ()
-    # Its description, possibly shortened.
     description: str = ""
 
     @property
