@@ -74,6 +74,20 @@ class CommittedFiles:
                 f"{first[:7]} and {second[:7]} have no common commit here", where=self._folder, hint=SHALLOW_HINT
             ) from failed
 
+    def find_changes(self, name: str, text: str) -> list[str]:
+        """Return the last commits that changed a line with this text in a file, the newest first."""
+        words = ("log", "-n50", "--format=%H", "--no-textconv", "--no-ext-diff", f"-G{text}", "--", f"./{name}")
+        try:
+            return self._run(*words).decode("ascii", "replace").split()
+        except GitFailed:  # no commit yet
+            return []
+
+    def list_blobs(self, commit: str) -> dict[str, str]:
+        """Return the ids of the files in the folder at a commit, by path."""
+        rows = self._run("ls-tree", "-r", "-z", "--end-of-options", commit, ".").decode("utf-8", "surrogateescape")
+        heads = (row.partition("\t") for row in rows.split("\0") if row)
+        return {path: head.split(" ")[2] for head, _, path in heads}
+
     def read(self, commit: str, name: str, *, max_size: int) -> str | None:
         """Return the text of a file in the folder at a commit; None if there is none. Raises `RefusedError`."""
         path = f"{commit}:./{name}"

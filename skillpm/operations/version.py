@@ -3,13 +3,17 @@
 import os
 import stat
 from collections.abc import Sequence
+from hashlib import sha1, sha256
 
+from skillpm.compare.committed_files import CommittedFiles
+from skillpm.core.limits import Limits
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import closest_matches, did_you_mean, list_some
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.core.versions import parse_version
 from skillpm.errors import NotFoundError, RefusedError, UsageError
+from skillpm.fetchers.packages.local import read_skill_folder
 from skillpm.files import translate_os_errors, write_document
 from skillpm.formats.index_schema import version_problem
 from skillpm.installer.disk.skill_file import find_skill_file, find_skill_folders, is_skill_folder, read_skill_file
@@ -18,6 +22,9 @@ from skillpm.scope.project import Session
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.version_edit import PARTS, next_version, set_version
+
+MAX_SKILL_FILE = 10_000_000
+COMMIT_LENGTH = 40  # of the ids in a repository with SHA-1
 
 
 class VersionChange(Value):
@@ -30,9 +37,12 @@ class VersionChange(Value):
 
 
 def change_versions(
-    session: Session, skills: Sequence[str], change: str, *, dry_run: bool = False
+    session: Session, skills: Sequence[str], change: str, *, only_changed: bool = False, dry_run: bool = False
 ) -> list[VersionChange]:
     """Set the version of skills, given by name, path or a folder of skills; `change` is a part to raise, or a version.
+
+    With `only_changed`, skip those whose files are as in the commit that set their version, or whose version no commit
+    has yet.
 
     Raises `UsageError` for what is not a version, and `RefusedError` if a SKILL.md cannot be edited. Nothing is written
     then.
@@ -47,10 +57,35 @@ def change_versions(
     for skill in skills:
         found = _find_folders(base, skill)
         folders |= {folder: skill if len(found) == 1 else os.path.relpath(folder, base) for folder in found}
+    if only_changed:
+        folders = {folder: skill for folder, skill in folders.items() if _has_changed(session, folder)}
     changes = [_change_folder(session, folder, skill, change, dry_run=True) for folder, skill in folders.items()]
     for folder, skill in () if dry_run else folders.items():
         _change_folder(session, folder, skill, change, dry_run=False)
     return changes
+
+
+def _has_changed(session: Session, folder: str) -> bool:
+    file, committed = find_skill_file(folder), CommittedFiles(session, folder)
+    version, since = _read_version(read_skill_file(folder)), ""
+    for commit in committed.find_changes(file, "version"):
+        text = committed.read(commit, file, max_size=MAX_SKILL_FILE)
+        if text is None or _read_version(text.encode()) != version:
+            break
+        since = commit
+    if not since:
+        return False
+    blobs = committed.list_blobs(since)
+    name_blob = sha256 if len(blobs[file]) > COMMIT_LENGTH else sha1
+    tree = read_skill_folder(folder, os.path.basename(folder), Limits())
+    return blobs != {it.path: name_blob(b"blob %d\0" % len(it.data) + it.data).hexdigest() for it in tree.files}
+
+
+def _read_version(data: bytes) -> str | None:
+    try:
+        return read_skill(data).version
+    except NotLoadable:
+        return None
 
 
 def _change_folder(session: Session, folder: str, skill: str, change: str, *, dry_run: bool) -> VersionChange:

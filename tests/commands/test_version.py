@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from kit import Sandbox, make_skill, prefix_paths
+from kit import Sandbox, git, make_skill, prefix_paths
 from kit.skills import to_bytes
 
 from skillpm import __version__
@@ -196,3 +196,39 @@ def test_no_skill_is_changed_if_one_cannot_be(work: Sandbox) -> None:
 
 def test_the_version_of_skillpm_as_json(work: Sandbox) -> None:
     assert work.run("version", "--json", check=True).json == {"version": __version__}
+
+
+def test_of_the_changed_skills_a_version_is_raised_once(author: Sandbox) -> None:
+    """A commit that changes a line `version:` elsewhere, a raise that is not committed, and ignored files."""
+    skills = {name: make_skill(name, metadata={"version": "1.0.0"}) for name in ("as-is", "edited", "grown", "raised")}
+    for name, files in skills.items():
+        author.write_files(prefix_paths(f"skills/{name}", files))
+    git("init", "-q", "-b", "main", cwd=author.work)
+    commit(author)
+    author.write("skills/edited/SKILL.md", author.read("skills/edited/SKILL.md") + "\nversion: 3 of the tool\n")
+    commit(author)
+    author.write("skills/grown/references/more.md", "More.\n")
+    author.write("skills/as-is/.DS_Store", "x")
+    author.write("skills/new/SKILL.md", author.read("skills/as-is/SKILL.md"))
+    author.run("version", "raised", "2.0.0", check=True)
+
+    result = author.run("version", "skills", "minor", "--changed", check=True)
+    commit(author)
+    again = author.run("version", "skills", "minor", "--changed", check=True)
+    as_json = author.run("version", "skills", "minor", "--changed", "--json", check=True)
+
+    assert result.stdout == "edited 1.0.0 → 1.1.0\ngrown 1.0.0 → 1.1.0\n"
+    assert (again.stdout, again.error_output) == ("", "no skill has changed since the commit that set its version\n")
+    assert as_json.json == {"changed": False, "skills": []}
+
+
+def test_without_git_no_change_is_known(author: Sandbox) -> None:
+    result = author.run("version", "skills", "minor", "--changed")
+
+    assert (result.code, author.read("skills/base-style/SKILL.md").count("1.0.0")) == (1, 1)
+    assert result.error_output.startswith("error: git reads no repository here: ")
+
+
+def commit(author: Sandbox) -> None:
+    git("add", "-A", cwd=author.work)
+    git("-c", "user.name=a", "-c", "user.email=a@acme.example", "commit", "-qm", "x", cwd=author.work)
