@@ -1,4 +1,4 @@
-"""Write what README.md says about speed, its picture and its sentence, from the results of `bench/run.py --save`.
+"""Write what the FAQ says about speed, its picture and its sentence, from the results of `bench/run.py --save`.
 
 .venv/bin/python bench/chart.py
 """
@@ -11,7 +11,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench/results/run.json"
 PICTURE = ROOT / "docs/assets/speed.svg"
-PAGE = ROOT / "README.md"
+PAGE = ROOT / "docs/faq.md"
 START, END = "<!-- speed: written by bench/chart.py -->\n", "<!-- end of speed -->"
 NAMES = {"skillpm": "skillpm", "skills-lock": "skills-lock", "skills": "skills", "floor": "least possible"}
 COLORS = {"skillpm": "#2563eb", "skills-lock": "#10b981", "skills": "#f59e0b", "floor": "#9ca3af"}
@@ -47,14 +47,14 @@ def draw(rows: Sequence[Row]) -> str:
 
 
 def describe(results: Row) -> str:
-    """Return the lines of README.md below its picture."""
+    """Return the lines of the FAQ: its picture, and what is below."""
     rows = {row["scenario"]: row["milliseconds"] for row in results["rows"]}
     alternative = "; ".join(
         f"{scenario}: {', '.join(f'{NAMES[name]} {seconds(times[name])}' for name in NAMES if name in times)}"
         for scenario, times in rows.items()
     )
     return f"""\
-![{alternative}](docs/assets/speed.svg)
+![{alternative}](assets/speed.svg)
 
 Medians of {results["runs"]} runs in turns, {results["date"]}, {results["machine"]}; {results["setting"]}
 The least possible is what git, a plain copy or a bare start of Python take.
@@ -67,7 +67,7 @@ def seconds(milliseconds: float) -> str:
 
 
 def fill(page: str, results: Row) -> str:
-    """Return README.md with these results."""
+    """Return the FAQ with these results."""
     before, _, rest = page.partition(START)
     return f"{before}{START}\n{describe(results)}\n{END}{rest.partition(END)[2]}"
 

@@ -5,7 +5,7 @@
 Medians of whole processes. The contestants of a row run in turns, so that a busy moment hits all of them. Repositories
 are served over HTTP on this machine, where each answer is delayed by so many milliseconds. Rivals are npm packages,
 which `--rivals` downloads, with Node 22: `skills` and `skills-lock`. `--save` writes the results to
-`bench/results/run.json`, and README.md with them. Compare only numbers of one run.
+`bench/results/run.json`, and docs/faq.md with them. Compare only numbers of one run.
 """
 
 import argparse
@@ -272,7 +272,7 @@ def print_row(row: Row) -> None:
 
 
 def save(rows: Sequence[Row], options: argparse.Namespace) -> None:
-    """Write the results, and the picture and the lines of README.md with them."""
+    """Write the results, and the picture and the lines of docs/faq.md with them."""
     rivals = f"; `skills` {RIVALS['skills'].partition('@')[2]}, `skills-lock` {RIVALS['skills-lock'].partition('@')[2]}"
     setting = (
         f"{options.skills} skills of {REPOSITORY_COUNT} repositories, whose server answers {options.delay} ms late"
