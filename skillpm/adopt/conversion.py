@@ -132,10 +132,11 @@ def _plan(project: Project) -> tuple[MigrationResult, PlannedChange]:
             hint=f"migrate that scope: SKILLPM_HOME={quote(layout.directory)} skillpm migrate -g",
         )
     text, files = read_text(layout.registry), read_project_files(project)
+    old_registry = load_legacy_registry(layout, text)
     with translate_os_errors("look for flat files", layout.directory):
-        folder = scan_flat_files(layout.directory, project.settings.limits)
+        folder = scan_flat_files(layout.directory, project.settings.limits, old_registry.entries)
     reserved, local = _reserved_names(files, receipt), _read_local_skills(layout, folder, receipt)
-    migration = plan_migration(folder, load_legacy_registry(layout, text), reserved, local)
+    migration = plan_migration(folder, old_registry, reserved, local)
     moves = {move.name: move for move in migration.moves}
     metadata = {name: metadata for name, metadata in receipt.inherited.items() if name not in moves}
     after = receipt.replace(inherited={**migration.legacy_metadata, **metadata})

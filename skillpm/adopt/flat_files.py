@@ -28,11 +28,8 @@ def find_flat_files(directory: str, skills: Collection[str], limits: Limits) -> 
 
     layout = Layout(directory=directory)
     try:
-        return sorted(
-            find_skill_candidates(
-                scan_flat_files(directory, limits), load_legacy_registry(layout, read_text(layout.registry))
-            )
-        )
+        registry = load_legacy_registry(layout, read_text(layout.registry))
+        return sorted(find_skill_candidates(scan_flat_files(directory, limits, registry.entries), registry))
     except (OSError, SkillpmError):
         return names  # `migrate` reports what is wrong with them
 

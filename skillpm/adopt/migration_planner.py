@@ -1,7 +1,7 @@
 """Plan which flat files become skills, under which names, and what an old registry contributes. Pure.
 
-`x.md` and `<category>/x.md` become `x/SKILL.md`. If two files claim one name, neither is converted: skillpm cannot know
-which one is meant.
+`x.md`, `<category>/x.md` and what the old registry lists in deeper folders become `x/SKILL.md`. If two files claim one
+name, neither is converted: skillpm cannot know which one is meant.
 """
 
 from collections.abc import Iterator, Mapping
@@ -203,14 +203,10 @@ def _find_unusable_entries(folder: FlatFolder, registry: LegacyRegistry) -> Iter
             if not is_skill_name(name):
                 yield IgnoredEntry(path=path, reason=f"its skills.json entry is not kept: `{name}` is not a valid name")
         elif path not in existing:
-            yield IgnoredEntry(path=path, reason=_describe_unused(path, entry))
+            yield IgnoredEntry(path=path, reason=_describe_unused(entry))
 
 
-def _describe_unused(path: str, entry: LegacyEntry) -> str:
-    """Return why an entry of an old registry has no file: a scan finds none below the folders at the top."""
-    category, _, rest = path.partition("/")
-    if "/" in rest and entry.has_file_path:
-        target = f"{category}/{rest.rpartition('/')[2]}"
-        return f"listed in skills.json, but in a folder of a category folder; move it to {target}"
+def _describe_unused(entry: LegacyEntry) -> str:
+    """Return why an entry of an old registry has no file."""
     missing_key_note = f"{entry.where.partition(': ')[2]} of skills.json has no filePath; this file was expected"
     return f"{'listed in skills.json' if entry.has_file_path else missing_key_note}, but missing"

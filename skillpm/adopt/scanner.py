@@ -1,10 +1,11 @@
-"""Scan a folder of flat skill files (`x.md` and `<category>/x.md`), which may be hostile.
+"""Scan a folder of flat skill files (`x.md`, `<category>/x.md`, and deeper ones that are listed), which may be hostile.
 
 Links are never followed, and only regular files below the size limit are opened.
 """
 
 import os
 import stat
+from collections.abc import Collection, Iterable
 
 from skillpm.core.limits import Limits
 from skillpm.core.names import SKILL_FILE, collision_key, path_problem
@@ -18,6 +19,7 @@ from skillpm.skillmd.frontmatter import MAX_FILE_SIZE
 
 SKIPPED_FOLDERS = frozenset(["node_modules"])
 HIDDEN_FILE = "hidden; rename it without the dot"
+CLOSED_FOLDER = "listed in skills.json, but below a hidden folder, a link or a skill; move it to a category folder"
 SKIPPED_FILES = frozenset(["skills.json", "skills.lock"])
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
@@ -32,8 +34,8 @@ class FlatFile(Value):
 
     @property
     def category(self) -> str:
-        """The folder that contains it; empty at the top."""
-        return self.path.rpartition("/")[0]
+        """The folder at the top that contains it; empty at the top."""
+        return self.path.partition("/")[0] if "/" in self.path else ""
 
     @property
     def stem(self) -> str:
@@ -52,13 +54,13 @@ class FlatFolder(Value):
     skills: tuple[str, ...]
 
 
-def scan_flat_files(directory: str, limits: Limits) -> FlatFolder:
-    """Read the flat files of a folder.
+def scan_flat_files(directory: str, limits: Limits, listed: Iterable[str] = ()) -> FlatFolder:
+    """Read the flat files of a folder, and those in folders of category folders that a registry lists.
 
     Raises `ConflictError` if the folder is itself a skill, `RefusedError` if it exceeds the limits, and `OSError` if it
     cannot be listed.
     """
-    scanner = _FlatFileScanner(limits)
+    scanner = _FlatFileScanner(limits, {path for path in listed if path.count("/") > 1})
     skills = []
     entries = _list_visible(directory)
     if _is_skill(directory):
@@ -72,6 +74,8 @@ def scan_flat_files(directory: str, limits: Limits) -> FlatFolder:
             scanner.scan_category(entry)
         elif not is_folder and entry.name not in SKIPPED_FILES:
             scanner.add_file(entry, entry.name)
+    for path in sorted(scanner.listed):
+        scanner.add_listed(directory, path)
     scanner.ignored += [IgnoredEntry(path=name, reason=HIDDEN_FILE) for name in _list_hidden_markdown(directory)]
     return FlatFolder(
         files=tuple(scanner.files),
@@ -99,8 +103,9 @@ def load_legacy_registry(layout: Layout, text: str | None) -> LegacyRegistry:
 class _FlatFileScanner:
     """Collects the files of a scan and enforces the limits."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, listed: Collection[str]) -> None:
         self.limits = limits
+        self.listed = listed
         self.files: list[FlatFile] = []
         self.ignored: list[IgnoredEntry] = []
         self.total_size = 0
@@ -119,8 +124,25 @@ class _FlatFileScanner:
             if is_folder and _is_skill(entry.path):
                 self.ignored.append(IgnoredEntry(path=f"{path}/", reason="already a skill; move its folder up"))
             elif is_folder and is_category:
-                self.ignored.append(IgnoredEntry(path=f"{path}/", reason="a folder in a category folder"))
+                if not any(each.startswith(f"{path}/") for each in self.listed):
+                    self.ignored.append(IgnoredEntry(path=f"{path}/", reason="a folder in a category folder"))
             elif is_category:
+                self.add_file(entry, path)
+
+    def add_listed(self, directory: str, path: str) -> None:
+        """Add a listed file, or record why it is ignored; one that is missing is not recorded."""
+        *folders, name = path.split("/")
+        for folder in folders:
+            directory = os.path.join(directory, folder)
+            if folder.startswith(".") or os.path.islink(directory) or _is_skill(directory):
+                self.ignored.append(IgnoredEntry(path=path, reason=CLOSED_FOLDER))
+                return
+        try:
+            entries = _list_visible(directory)
+        except OSError:
+            return
+        for entry in entries:
+            if entry.name == name:
                 self.add_file(entry, path)
 
     def add_file(self, entry: os.DirEntry[str], path: str) -> None:

@@ -708,19 +708,41 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
     assert "\x1b" not in scene.run("migrate", "old").stdout
 
 
-def test_a_listed_file_in_a_deeper_folder_is_not_missing(scene: CommandSandbox) -> None:
-    entries = [legacy_entry(path, name, "c", "t") for path, name in (("c/d/aws.md", "aws"), ("e/f/gcp.md", "gcp"))]
-    scene.write_files(prefix_paths("old", {"c/d/aws.md": flat("aws"), "c/x.md": flat("x"), "e/f/gcp.md": flat("gcp")}))
+def test_a_listed_file_in_a_deeper_folder_is_converted(scene: CommandSandbox) -> None:
+    paths = {"c/d/aws.md": "aws", "e/f/g/gcp.md": "gcp", "c/skill/x.md": "in-skill", "c/link/y.md": "behind-link"}
+    entries = [
+        legacy_entry(path, name, "", "t") for path, name in [*paths.items(), ("c/.h/z.md", "z"), ("c/n/n.md", "n")]
+    ]
+    files = {
+        "c/x.md": flat("x"),
+        "c/d/other.md": flat("other"),
+        "c/skill/SKILL.md": flat("skill"),
+        "c/.h/z.md": flat("z"),
+    }
+    scene.write_files(
+        prefix_paths("old", files | {path: flat(name) for path, name in paths.items() if "link" not in path})
+    )
+    scene.write("outside/y.md", flat("y"))
+    (scene.work / "old/c/link").symlink_to(scene.work / "outside")
     scene.write("old/skills.json", json.dumps({"skills": entries}))
 
     found = scene.run("migrate", "old", "--json", check=True).json
 
-    reason = "listed in skills.json, but in a folder of a category folder; move it to"
+    closed = "listed in skills.json, but below a hidden folder, a link or a skill; move it to a category folder"
+    assert [move["to"] for move in found["moved"]] == ["aws/SKILL.md", "gcp/SKILL.md", "x/SKILL.md"]
     assert {left["path"]: left["why"] for left in found["skipped"]} == {
-        "c/d/": "a folder in a category folder",
-        "c/d/aws.md": f"{reason} c/aws.md",
-        "e/f/gcp.md": f"{reason} e/gcp.md",
+        "c/.h/z.md": closed,
+        "c/link": "not a Markdown file",
+        "c/link/y.md": closed,
+        "c/n/n.md": "listed in skills.json, but missing",
+        "c/skill/": "already a skill; move its folder up",
+        "c/skill/x.md": closed,
     }
+    listed = {entry["name"]: entry for entry in json.loads(scene.read("old/skills.json"))["skills"]}
+    assert (listed["aws"]["category"], listed["aws"]["triggers"]) == ("c", ["t"])
+    assert listed["gcp"]["category"] == "e"
+    assert scene.read("old/c/d/other.md") == flat("other")
+    assert not (scene.work / "old/e").exists()
 
 
 def test_an_old_skills_json_cannot_lead_anywhere_nor_say_anything_harmful(scene: CommandSandbox) -> None:
@@ -798,17 +820,19 @@ def test_a_planted_journal_cannot_remove_a_file_whose_content_is_not_in_its_skil
     scene.write_files(prefix_paths("old", {"precious.md": "mine\n", "x/SKILL.md": flat("x") + "tail\n"}))
     (scene.work / "old/away").symlink_to(scene.home, target_is_directory=True)
     scene.write("../home/same.md", "tail\n")
+    scene.write("../home/d/same.md", "tail\n")
 
     def planted(path: str) -> str:
         write_journal(scene.work / "old", flat={"x": path})
         return scene.output("migrate", "old")
 
     assert "! warning: precious.md has changed since it was converted to x; left as it is" in planted("precious.md")
-    assert "! warning: finished an interrupted change first" in planted("away/same.md")
-    for path in ("../home/same.md", "c/d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
+    for path in ("away/same.md", "away/d/same.md"):
+        assert "! warning: finished an interrupted change first" in planted(path)
+    for path in ("../home/same.md", "c/.d/same.md", "/etc/passwd.md", ".skillpm/x.md", "x/SKILL", "c\\same.md"):
         assert "expected a flat file path" in planted(path)
     assert scene.read("old/precious.md") == "mine\n"
-    assert scene.read("../home/same.md") == "tail\n"
+    assert scene.read("../home/same.md") == scene.read("../home/d/same.md") == "tail\n"
 
 
 def test_a_planted_receipt_that_links_for_agents_is_refused(scene: CommandSandbox) -> None:

@@ -119,12 +119,12 @@ def _edited(world: World, upstream: Upstream) -> None:
 
 
 def _flat(world: World, upstream: Upstream) -> None:
-    """Ten flat files in three places, every third without frontmatter, and what an old registry says of them."""
+    """Ten flat files in three places, one of them deep, every third without frontmatter, and an old registry."""
     world.run("init", check=True)
     entries = []
     for number in range(10):
         head = "" if number % 3 == 0 else f"---\nname: flat-{number}\ndescription: Skill {number}.\n---\n"
-        path = f"{('', 'tools/', 'words/')[number % 3]}flat-{number}.md"
+        path = f"{('', 'tools/', 'words/in/depth/')[number % 3]}flat-{number}.md"
         world.write(f"{HERE}/{path}", f"{head}# Skill {number}\n\nWords of skill {number}.\n")
         entries.append({"name": f"flat-{number}", "triggers": [f"do {number}"], "filePath": path})
     world.write(f"{HERE}/tools/README.md", "# Tools\n")

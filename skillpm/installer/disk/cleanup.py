@@ -14,7 +14,7 @@ from skillpm.installer.disk.rename import move_path
 
 
 def remove_migrated_files(layout: Layout, flat_files: Mapping[SkillName, str], warn: Callable[[str], None]) -> None:
-    """Delete the flat files that became skills, and category folders that are empty afterwards.
+    """Delete the flat files that became skills, and folders above them that are empty afterwards.
 
     A file is kept if its skill does not contain all its bytes (it was edited meanwhile) or if it cannot be deleted: a
     surplus copy does no harm, a lost one does.
@@ -33,7 +33,8 @@ def remove_migrated_files(layout: Layout, flat_files: Mapping[SkillName, str], w
                 warn(f"{sanitize(path)} has changed since it was converted to {name}; left as it is")
         except OSError as error:
             warn(f"{sanitize(path)} became {name} but cannot be deleted: {error.strerror}")
-    for folder in sorted({path.partition("/")[0] for path in flat_files.values() if "/" in path}):
+    folders = {path[:end] for path in flat_files.values() for end, mark in enumerate(path) if mark == "/"}
+    for folder in sorted(folders, reverse=True):
         try:
             remove_folder(os.path.join(layout.directory, folder))
         except OSError:
@@ -41,11 +42,14 @@ def remove_migrated_files(layout: Layout, flat_files: Mapping[SkillName, str], w
 
 
 def _is_regular_file(layout: Layout, path: str) -> bool:
-    """Return whether a path is a regular file and its folder is not a link."""
+    """Return whether a path is a regular file and no folder above it, in the skills directory, is a link."""
     folder = os.path.dirname(path)
     try:
-        is_real_folder = folder == layout.directory or stat.S_ISDIR(os.lstat(folder).st_mode)
-        return is_real_folder and stat.S_ISREG(os.lstat(path).st_mode)
+        while folder != layout.directory:
+            if not stat.S_ISDIR(os.lstat(folder).st_mode):
+                return False
+            folder = os.path.dirname(folder)
+        return stat.S_ISREG(os.lstat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
 

@@ -184,11 +184,9 @@ def read_inode(path: str) -> int:
 
 
 def _parse_flat_path(node: JsonNode) -> str:
-    """Return the path of a flat file. It must be at the top of the skills directory or one folder below, and not
-    hidden.
-    """
+    """Return the path of a flat file in the skills directory: neither it nor a folder above it is hidden."""
     path = node.text()
-    if path_problem(path) or path.count("/") > 1 or path.startswith(".") or not path.lower().endswith(".md"):
+    if path_problem(path) or f"/{path}".count("/.") or not path.lower().endswith(".md"):
         node.raise_expected("a flat file path")
     return path
 
