@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 # The digest of the rules and of the code that applies them, and the ids of the rules: `python tests/kit/rules_page.py`
 # writes both.
-RULE_SET = "4a8752df4c5a"
+RULE_SET = "6792620c86cb"
 RULE_IDS = frozenset(
     """
-    archive collector-host credential-access credential-exfiltration deceptive-link decode-and-run
-    destructive-command disguised-file dynamic-code encoded-command hidden-instructions hidden-text hide-from-user
-    hook host-manifest load-command mcp-server native-program not-audited override-instructions password-archive
-    persistence pickle pipe-to-shell remote-instructions remote-package reverse-shell secret send-secrets
-    skip-confirmation undeclared-host unnamed-host
+    archive collector-host container-escape credential-access credential-exfiltration deceptive-link
+    decode-and-run destructive-command disguised-file dynamic-code encoded-command hidden-instructions hidden-text
+    hide-from-user hook host-manifest load-command mcp-server native-program not-audited override-instructions
+    password-archive persistence pickle pipe-to-shell remote-instructions remote-package reverse-shell secret
+    send-secrets skip-confirmation undeclared-host unnamed-host
     """.split()
 )
 # Rules of earlier versions: settings, exceptions and `--allow` may still name them, without effect.

@@ -19,6 +19,7 @@ AUTOMATIC = (
     (lazy_pattern(r"(?:^|/)\.claude/settings(?:\.local)?\.json$"), lazy_pattern(rb"\"(?:statusLine|apiKeyHelper)\"")),
     (lazy_pattern(r"(?:^|/)(?:\.envrc|\.husky/[\w-]{1,40}|(?:site|user)customize\.py)$"), lazy_pattern(rb"\S")),
     (lazy_pattern(r"\.pth$"), lazy_pattern(rb"(?m)^import\s")),
+    (lazy_pattern(r"(?:^|/)setup\.py$"), lazy_pattern(rb"\bcmdclass\s*=[^}]{0,200}\b(?:install|develop|egg_info)\b")),
     (lazy_pattern(r"(?:^|/)package\.json$"), lazy_pattern(rb"\"(?:pre|post)install\"\s*:")),
 )
 # If a path or the frontmatter has one of these, hooks and servers are looked for.

@@ -346,12 +346,14 @@ def excerpt(text: str, limit: int = 80) -> str:
 
 
 def _find_commands(node: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield the words of the commands in an object of JSON: the variables that are set, the program, its arguments."""
+    """Yield the words of an object's commands (variables, program, arguments) and of its server (headers, URL)."""
     env, args, scripts = node.get("env"), node.get("args"), node.get("scripts")
     for key in ("command", "bash", "powershell"):
         if isinstance(program := node.get(key), str):
             variables = [f"{name}={value}" for name, value in env.items()] if isinstance(env, dict) else []
             yield [*variables, program, *(map(str, args) if isinstance(args, list) else ())]
+    if isinstance(url := node.get("url"), str) and isinstance(headers := node.get("headers"), dict):
+        yield [*(f"{name}: {value}" for name, value in headers.items()), url]
     if isinstance(scripts, dict):
         yield from ([script] for script in scripts.values() if isinstance(script, str))
 

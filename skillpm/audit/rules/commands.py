@@ -25,6 +25,7 @@ DECODE_CALL = r"(?:\bb64decode\b|\bb32decode\b|\bb85decode\b|\ba85decode\b|\bunh
 PORT_CHECK = r"(?<=echo >)|(?<=echo > )|(?<=: >)|(?<=: > )|(?<=/dev/null >)|(?<=/dev/null > )|(?:(?<=[\"']<)|(?<=[\"']< )|(?<=\(exec \d<>)|(?<=\( exec \d<>)|(?<=\(exec \d<>\")|(?<=\( exec \d<>\"))[^\s\"')]{1,200}\"?\s*[\"')]"
 PASSWORD = r"(?:\bpassword\b|\bpasscode\b|\bpassphrase\b|\bpass\b|\bpwd\b)"
 NO_LOGIN = r"(?![^\n]{0,80}\b(?:database|db|login|sudo|vault|keystore|smtp|account|user(?:name)?|wi-?fi|admin|reset|cookie|session)\b)"
+SAMPLES = r"[\"']?infected\b"
 RC_FILE = r"[\"']?(?:~|\$\{?home\}?|/root|/home/\w+)[\"']?/\.(?:\bbashrc\b|\bzshrc\b|\bprofile\b|\bbash_profile\b|\bzprofile\b|\bzshenv\b)"
 
 COMMANDS = (
@@ -37,7 +38,7 @@ COMMANDS = (
             # `curl | sh` and `curl … | sh` are names of the habit.
             Pattern(words="curl wget aria2c xh", by="host", below=1, text=FETCH + r"(?!\s*\\?\||\s*(?:\.{3}|\xe2\x80\xa6))" + REST + FILTERS + PIPE + rf"(?:{SHELL}|{ASSEMBLED})"),
             Pattern(words="curl wget aria2c xh", by="host", text=rf"\b(?:(?:ba|z|da|k|a)?sh\s+(?:-\w+\s+){{0,3}}(?:<\s*(?:<\s*)?\(|<<<\s*[\"']?\$\(|-c\s+[\"']?(?:\$\(|`))|(?:eval|source|exec|(?<![\w.])\.)\s+(?:--\s+)?[\"']?(?:\$\(|`|<\()|(?:python[\d.]{{0,4}}|node|perl|ruby|php)\s+(?:-[cer]\s+[\"']?(?:\$\(|`)|<\())\s*{FETCH}{REST}"),
-            Pattern(words="iex expression iwr irm webrequest restmethod mshta regsvr32 certutil", by="host", below=1, text=r"(?:\biex\b|\binvoke-expression\b)(?![\"'])[^\n;|]{0,60}(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b(?!\s*(?:\.{3}|\xe2\x80\xa6))(?:\(\s*)?[^\n;|]{0,300}|(?:\biwr\b|\birm\b|\binvoke-webrequest\b|\binvoke-restmethod\b)(?!\s*(?:\.{3}|\xe2\x80\xa6))[^\n;|]{0,300}\|\s*(?:iex|invoke-expression)\b|\bcertutil\b[^\n&]{0,80}[-/]urlcache\b[^\n]{0,300}\.exe|\bmshta\b(?:\.exe)?\s+[\"']?https?://[^\s\"']{1,300}|\bregsvr32\b[^\n]{0,80}/i:https?://[^\s\"']{1,300}"),
+            Pattern(words="iex expression iwr irm webrequest restmethod mshta regsvr32 certutil", by="host", below=1, text=r"(?:\biex\b|\binvoke-expression\b)(?![\"'])[^\n;|]{0,60}(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b(?!\s*(?:\.{3}|\xe2\x80\xa6)|[^\n;|]{0,20}\bhxxps?:)(?:\(\s*)?[^\n;|]{0,300}|(?:\biwr\b|\birm\b|\binvoke-webrequest\b|\binvoke-restmethod\b)(?!\s*(?:\.{3}|\xe2\x80\xa6))[^\n;|]{0,300}\|\s*(?:iex|invoke-expression)\b|\bcertutil\b[^\n&]{0,80}[-/]urlcache\b[^\n]{0,300}\.exe|\bmshta\b(?:\.exe)?\s+[\"']?https?://[^\s\"']{1,300}|\bregsvr32\b[^\n]{0,80}/i:https?://[^\s\"']{1,300}"),
             Pattern(words="curl wget", by="host", below=3, text=rf"(?:\bcurl\b|\bwget\b)[^\n|;&]{{0,300}}(?:-o|--output(?:-document)?[ =]|>|/)\s*[\"']?(?!/dev/)([\w./$~{{}}-]{{2,120}})(?:[\"']?\s[^\n|;&]{{0,200}})?[\"']?\s*{RUNS}"),
             # Download, then start: PowerShell and Python.
             Pattern(words="iwr webrequest bitstransfer downloadfile urlretrieve", by="host", below=4, text=rf"(?:\biwr\b|invoke-\bwebrequest\b|start-\bbitstransfer\b|\.\bdownloadfile\b|\burlretrieve\b){NEAR}(?:start-process|invoke-item|\bmsiexec|start\s|subprocess\.\w{{1,20}}\(|os\.(?:system|startfile|exec\w+|popen)\()"),
@@ -105,11 +106,19 @@ COMMANDS = (
         good=Example(text="crontab -l\n", path="scripts/setup.sh"),
         patterns=(
             # A key in the line is its author's: users add their own from a file.
-            Pattern(words="authorized_keys crontab launchagents schtasks preload sudoers hookspath currentversion", message="installs something that runs again later", text=r"(?:ssh-(?:rsa|ed25519)\s+aaaa\w|curl|wget)[^\n]{0,800}(?:>>?|\btee(?:\s+-a)?)\s*[\"']?(?:~|\$\{?home\}?|/root|/home/\w+)?[\"']?/?\.ssh/\bauthorized_keys\b|\|\s*\bcrontab\b\s+-(?=\s|$|[`\"')])|\bcrontab\b\s+(?:-\s*<<|/tmp/)|>\s*[\"']?(?:~|\$home)/library/\blaunchagents\b/\S+|\bschtasks\b\s+/create\b|>>?\s*/etc/(?:ld\.so\.\bpreload\b|\bsudoers\b)|\bgit\s+config\s+--global\s+(?:core\.)?\bhookspath\b\s+\S|(?:new|set)-itemproperty[^\n]{0,120}\bcurrentversion\b\\run\b|\breg\s+add[^\n]{0,120}\bcurrentversion\b\\run\b"),
+            Pattern(words="authorized_keys crontab launchagents schtasks preload sudoers hookspath currentversion", message="installs something that runs again later", text=r"(?:ssh-(?:rsa|ed25519)\s+aaaa\w|curl|wget)[^\n]{0,800}(?:>>?|\btee(?:\s+-a)?)\s*[\"']?(?:~|\$\{?home\}?|/root|/home/\w+)?[\"']?/?\.ssh/\bauthorized_keys\b|\|\s*\bcrontab\b\s+-(?=\s|$|[`\"')])|\bcrontab\b\s+(?:-\s*<<|/tmp/)|>[^\n>|;]{0,60}library/\blaunchagents\b/\S+|\bschtasks\b\s+/create\b|>>?\s*/etc/(?:ld\.so\.\bpreload\b|\bsudoers\b)|\bgit\s+config\s+--global\s+(?:core\.)?\bhookspath\b\s+\S|(?:new|set)-itemproperty[^\n]{0,120}\bcurrentversion\b\\run\b|\breg\s+add[^\n]{0,120}\bcurrentversion\b\\run\b"),
             # A shell runs the line, or the unit, with each login.
             Pattern(words="bashrc zshrc profile bash_profile zprofile zshenv systemd", message="installs something that runs again later", text=rf"(?:curl|wget|base64|\bnc\b|nohup|/tmp/|sudo=|python\d?\s+-c)[^\n]{{0,300}}>>\s*{RC_FILE}|>>?\s*[\"']?(?:~|\$home)/\.config/\bsystemd\b/user/\S+\.service"),
             # What agents read at each start.
             Pattern(words="claude soul codex gemini", message="changes what agents read at each start", kinds="doc script config", text=r"(?:>>|\btee\s+-a)\s*[\"']?(?:~|\$\{?home\}?)/\.(?:\bclaude\b/claude\.md|\bcodex\b/agents\.md|\bgemini\b/gemini\.md)|\b(?:append|write|add|save|insert)\b[^.\n]{0,60}\b(?:in)?to\s+[`\"*]{0,3}(?:~/\.\bclaude\b/claude\.md|~/\.\bcodex\b/agents\.md|\bsoul\b\.md)"),
+        )),
+    Rule(id="container-escape", severity="medium", title="Gives a container the whole machine",
+        reason="A container that has the root of the file system and may write there, or that enters the namespaces of the first process, can read and change everything on the machine. Its image is not part of the skill that you reviewed.",
+        remedy="Mount only the folder that the container needs, and leave out `--privileged`.",
+        bad=Example(text="docker run -d --privileged -v /:/host ghcr.io/acme/agent:latest\n", path="scripts/setup.sh"),
+        good=Example(text='docker run --rm -v "$PWD":/src -v /:/rootfs:ro acme/scanner:1.2\n', path="scripts/setup.sh"),
+        patterns=(
+            Pattern(words="docker podman nerdctl nsenter hostpath", message="gives a container the whole machine", kinds="doc script config data", above=25, below=5, text=r"(?:\bdocker\b|\bpodman\b|\bnerdctl\b)\s+run\s[^\n;|]{0,400}?\s(?:-v|--volume)[ =]?[\"']?/:/(?![\w./-]{0,60}:\w{0,10}ro\b)[\w./-]{0,60}|\bnsenter\b[\"',\s]+(?:-t|--target)[\"',\s=]+1\b|privileged\s*:\s*true\b(?:(?!\n---)[\s\S]){0,1200}?\bhostpath\b\s*:\s*\{?\s*path\s*:\s*[\"']?/[\"']?(?=[\s,}]|$)"),
         )),
     Rule(id="remote-package", severity="high", title="Installs a package from a URL",
         reason="A package from a URL over plain HTTP, from a bare IP address, a short link or a paste is not in an index, where others could review it.",
@@ -121,12 +130,13 @@ COMMANDS = (
             Pattern(words="npx uvx bunx", by="host", text=r"(?:\bnpx\b|\buvx\b|\bbunx\b)\s+(?:-\S+\s+){0,3}(?:--from\s+)?https?://[^\s\"'`]{1,200}\.(?:tgz|tar\.gz|whl|zip)"),
         )),
     Rule(id="password-archive", severity="high", title="An archive with a password",
-        reason="A password that is published next to the download only hides the content from scanners. Nearly all of the malware that was published as skills for OpenClaw did this.",
+        reason="A password that is published next to the download only hides the content from scanners. Nearly all of the malware that was published as skills for OpenClaw did this. `infected`, the usual password of malware samples, is medium.",
         remedy="Publish the files as they are.",
         bad=Example(text="Download **agent.zip** and extract it.\nArchive password: `openclaw`\n"),
         good=Example(text="Download report.zip and extract it. The password of the database is in your vault.\n"),
         patterns=(
             Pattern(words="password passcode passphrase pass pwd", message="an archive with a password, which no scanner can read", kinds="doc config", above=2, text=rf"(?:\.zip|\.rar|\.7z|\barchive|\bdownload|\bextract|\bunpack|\bunzip)\b(?![\"'],){NO_LOGIN}[^\n]{{0,200}}(?:\n[^\n]{{0,60}}){{0,2}}?{PASSWORD}[*_`]{{0,3}}\s*(?:is\s+|[:=]\s*|with\s+)(?:[`\"'*_]{{1,3}}\s*){{0,2}}(?!(?:protected|required|hash\w*|manager|reset|your|the|in|not|set|from|os|self|none|null|string|str|input|process|getenv|config|(?:in)?correct|wrong|(?:in)?valid|missing|empty)\b)[\w!@#$-]{{3,30}}|\bextract\b[^\n]{{0,80}}\b(?:using|with)\b[^\n]{{0,20}}{PASSWORD}\s*[:=`\"'*][^\n]{{0,40}}"),
-            Pattern(words="unzip 7z 7za unrar extractall", message="an archive with a password, which no scanner can read", text=r"\bunzip\b\s+(?:-\w\s+){0,3}-p\s*(?!-)[\w!@#\"']{2,30}\s+\S+\.zip|(?:\b7z\b|\b7za\b|\bunrar\b)\s+x\s+(?:[^\n]{0,60}\s)?-p[\w!@#]{2,30}|\b7z\b\s+-p[\w!@#]{2,30}\s+x\b|\bextractall\b\([^\n)]{0,60}\bpwd\s*=\s*b[\"'][\w!@#]{2,30}[\"']"),
+            Pattern(words="unzip 7z 7za unrar extractall", message="an archive with a password, which no scanner can read", text=rf"\bunzip\b\s+(?:-\w\s+){{0,3}}-p\s*(?!-|{SAMPLES})[\w!@#\"']{{2,30}}\s+\S+\.zip|(?:\b7z\b|\b7za\b|\bunrar\b)\s+x\s+(?:[^\n]{{0,60}}\s)?-p(?!{SAMPLES})[\w!@#]{{2,30}}|\b7z\b\s+-p(?!{SAMPLES})[\w!@#]{{2,30}}\s+x\b|\bextractall\b\([^\n)]{{0,60}}\bpwd\s*=\s*b[\"'](?!{SAMPLES})[\w!@#]{{2,30}}[\"']"),
+            Pattern(words="unzip 7z 7za unrar extractall", message="an archive of malware samples, by its password", severity="medium", text=rf"(?:\bunzip\b|\b7z\b|\b7za\b|\bunrar\b)\s[^\n]{{0,60}}?-p\s?{SAMPLES}|\bextractall\b\([^\n)]{{0,60}}\bpwd\s*=\s*b[\"']{SAMPLES}"),
         )),
 )

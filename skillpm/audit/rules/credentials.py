@@ -14,7 +14,7 @@ HOME = r"[\"']?(?:~|\$home|\$\{home\}|/root|/home/[\w*]+)?/?"
 SENDERS = r"(?:\bcurl\b|\bwget\b|\bnc\b|\bncat\b|\bnetcat\b|\bnslookup\b|\bdig\b|\btelnet\b)(?=\s)"
 SECRET_VARIABLE = r"(?<!/bot)\$[{(]?\w{0,40}(?:token|api_?key|secret|passw(?:or)?d|credential|_key)s?\w{0,20}\b"
 OUT = r"(?:\b(?:requests|httpx|session|client|axios|urllib\.request|aiohttp)\.(?:post|put|patch|request|urlopen)\s*\(|\burlopen\s*\(|\bfetch\s*\([^\n]{0,200}(?:\n[^\n]{0,200})?method\s*:\s*[\"'](?:post|put)|\bsendbeacon\s*\(|\bcurl\b[^\n|;]{0,300}\s(?:-d|-f|-t|--data\S{0,12}|--form|--upload-file|--json|-x\s*(?:post|put))\b)"
-ALL_VARIABLES = r"(?:dict\s*\(\s*os\.\benviron\b|\{\s*\*\*\s*os\.\benviron\b|\bos\.\benviron\b\s*[),}]|json\.stringify\(\s*process\.\benv\b\s*[,)])"
+ALL_VARIABLES = r"(?:dict\s*\(\s*os\.\benviron\b|\{\s*\*\*\s*os\.\benviron\b|\bos\.\benviron\b\s*[),}]|json\.stringify\(\s*(?:\{[^}]{0,200}?)?process\.\benv\b\s*[,})])"
 
 CREDENTIALS = (
     Rule(id="credential-exfiltration", severity="high", title="Reads credentials and sends data away",
@@ -27,15 +27,20 @@ CREDENTIALS = (
             Pattern(words="environ env", message="sends the environment away", by="sent", above=2, below=14, text=rf"{OUT}(?:[^\n]{{0,200}}\n){{0,2}}[^\n]{{0,200}}?{ALL_VARIABLES}|{ALL_VARIABLES}(?:[^\n]{{0,200}}\n){{0,14}}?[^\n]{{0,200}}?{OUT}[^\n]{{0,200}}(?:\n[^\n]{{0,100}})?"),
             Pattern(words="curl wget nc ncat dig nslookup", message="sends a secret from the environment", severity="medium", by="sent", text=rf"\bcurl\b[^\n|;]{{0,200}}\s(?:-d|--data\S{{0,12}}|-f|--form|-t|--json)(?=[\s=@\"'$])(?:(?!\s-h\s|\s--header)[^\n|;]){{0,200}}{SECRET_VARIABLE}|(?:\bdig\b|\bnslookup\b|\bwget\b|\bcurl\b)[^\n]{{0,120}}(?:\$\(|`)[^\n)]{{0,80}}{SECRET_VARIABLE}[^\n)]{{0,40}}\||\b(?:echo|printf)\b[^\n|;]{{0,80}}{SECRET_VARIABLE}[^\n|;]{{0,80}}(?:\|[^\n|;]{{0,60}}){{0,2}}\|\s*(?:\bcurl\b|\bwget\b|\bnc\b|\bncat\b)[^\n]{{0,200}}"),
             Pattern(words="curl wget dig nslookup", message="hosts start a command that sends data, with a secret in its environment", severity="medium", kinds="config", by="sent", text=r"\b\w*(?:token|key|secret|password)\w*=[^\n]{0,200}(?:\bcurl\b|\bwget\b|\bdig\b|\bnslookup\b)[^\n]{0,300}"),
+            # The first word of `GITHUB_TOKEN` is the service whose host may have it.
+            Pattern(words="http https", message="sends a secret to another service than its own", severity="medium", kinds="config", text=r"\$\{?(?:env:)?(?:gh|(github|gitlab|aws|npm|pypi|openai|anthropic|slack|stripe|google|docker))_\w{0,30}(?:token|key|secret|password)\w{0,20}[^\n]{0,300}\bhttps?\b://(?!localhost|127\.|[^/\s]{0,200}(?:\1|github))"),
+            Pattern(words="curl", message="sends the token of GitHub to another host", severity="medium", text=r"\bcurl\b(?=[^\n|;]{0,300}\$\(\s*gh\s+auth\s+token\b)[^\n|;]{0,300}?https?://(?!(?:[\w-]{1,40}\.)?github(?:usercontent)?\.com(?:[/\s\"']|$)|[\w-]{1,60}\.ghe\.com|[${<]|localhost)[^\s\"']{1,200}"),
+            Pattern(words="secrets", message="passes on all secrets of a repository", severity="medium", kinds="doc script config data", text=r"\$\{\{\s*tojson\(\s*\bsecrets\b\s*\)"),
         )),
     Rule(id="credential-access", severity="medium", title="Reads credentials",
-        reason="A script that reads keys, stored logins, cookies or wallets can leak them. Documentation that only names the file is low.",
+        reason="A script that reads keys, stored logins, cookies or wallets, or asks for the user's password, can leak them. Documentation that only names the file is low.",
         remedy="Use the program that the credentials are for, or ask the user for a separate token.",
         bad=Example(text='print(open("/root/.ssh/id_rsa").read())\n', path="scripts/run.py"),
         good=Example(text='print(open("config/settings.json").read())\n', path="scripts/run.py"),
         patterns=(
             Pattern(words="environ getenv", message="collects secrets from the environment", kinds="script", above=2, below=4, text=r"\b(?:secrets|creds|credentials|stolen|loot)\s*=\s*\{\s*(?:[\"']\w{1,40}(?:key|token|secret|password|url|dsn)\w{0,10}[\"']\s*:\s*os\.(?:\benviron\b|\bgetenv\b)[^\n]{1,80}\s*){2,}"),
             Pattern(words="process", message="a command of a host reads a secret from the environment", kinds="config", text=r"\bprocess\b\.env\W{1,3}\w*(?:token|key|secret|password)\w*"),
+            Pattern(words="dialog", message="asks for the user's password in a dialog of its own", text=r"\bdisplay\s+\bdialog\b(?=[^\n]{0,300}\bpassw)[^\n]{0,300}\bhidden\s+answer\b"),
         )),
     Rule(id="collector-host", severity="medium", title="A host that collects data for unknown recipients",
         reason="The names of request inboxes, tunnels, paste sites and chat webhooks do not show who receives the data. In documentation it is low.",
