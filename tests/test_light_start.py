@@ -18,7 +18,7 @@ HEAVY = {
     "tempfile", "ctypes", "urllib.parse", "skillpm.resolver.solver", "jinja2", "markdown_it", "nh3", "sqlite3",
     "dataclasses", "difflib", "logging", "secrets", "random", "decimal", "pathlib", "socket", "ssl",
 }  # fmt: skip
-SERVING = [["completion", "bash"], ["prompt"], ["projects"], ["list", "--tokens"]]
+SERVING = [["completion", "bash"], ["load", "testing"], ["prompt"], ["projects"], ["list", "--tokens"]]
 WATCH = (
     "import json, sys\n"
     "from skillpm.cli.main import main\n"

@@ -87,8 +87,7 @@ SECTIONS = {
         "discover": "Show which skills an agent host sees.",
     },
     "What agents get": {
-        "load": "Print a skill as an agent receives it.",
-        "use": "Print a skill of a repository without installing it.",
+        "load": "Print a skill as an agent receives it, installed or not.",
         "prompt": "Print the skill catalog for a system prompt.",
         "mcp": "Serve skills over the Model Context Protocol.",
         "registry": "Build or check the registry that loaders read.",
@@ -125,7 +124,7 @@ ALIASES = {
     "ci": "sync --frozen",
 }
 # Earlier spellings, which no help lists.
-OLD_SPELLINGS = {"why": "tree --why", "match": "search --triggers"}
+OLD_SPELLINGS = {"why": "tree --why", "match": "search --triggers", "use": "load --fetch"}
 CI_HELP = """Install exactly what the lockfile specifies, or fail: the same as `sync --frozen`.
 
 A skill that was edited is kept, everything else is done, and the command fails."""

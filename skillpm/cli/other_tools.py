@@ -27,10 +27,10 @@ COMMANDS = {
     "find": "search",
     "view": "show",
     "inspect": "show",
-    "preview": "use",
-    "exec": "use",
-    "run": "use",
-    "x": "use",
+    "preview": "load",
+    "exec": "load",
+    "run": "load",
+    "x": "load",
     "deps": "tree",
     "create": "new",
     "lint": "validate",
@@ -73,7 +73,7 @@ _NAME = "write the names of skills without an option"
 _FROZEN = "did you mean `--frozen`?"
 _ASKS_NOTHING = "leave it out: this command asks nothing"
 _AGENT = "to link a host, run `skillpm link AGENT`; to see its skills, run `skillpm discover --agent AGENT`"
-_PIPE = "give the output to the agent (`skillpm use SPEC | claude`), or start one with `--exec COMMAND`"
+_PIPE = "give the output to the agent (`skillpm load SPEC | claude`), or start one with `--exec COMMAND`"
 # Before the option, the command, if the hint is for it alone.
 OPTION_HINTS = {
     "-C": "put it before the command: `skillpm -C DIR COMMAND`",
@@ -90,8 +90,7 @@ OPTION_HINTS = {
     "-a": _AGENT,
     "--agent": _AGENT,
     "-t": _AGENT,
-    "use -a": _PIPE,
-    "use --agent": _PIPE,
+    "load -a": _PIPE,
     "--target": _AGENT,
     "-s": _NAME,
     "--skill": _NAME,

@@ -100,13 +100,9 @@ def make_service(  # noqa: PLR0913  (each has a default that is right for most)
     inspect = LoadValidator(scope, settings, [*documents, scope.root_manifest]) if registry is None else None
     find_host_files: Callable[[], Iterable[str]] = tuple
     if viewer.agent:
-        from skillpm.agent_hosts.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
-        from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
-        from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
-        from skillpm.serving.host_rules.loader import find_permission_files  # noqa: PLC0415
+        from skillpm.serving.host_rules.loader import find_permission_files  # noqa: PLC0415  (for a host alone)
 
-        heads = HeadCache()
-        registry = HostRegistry(lambda: discover(viewer.agent, settings=settings, cache=heads))
+        registry = _make_host_registry(viewer.agent, settings) if registry is None else registry
         find_host_files = partial(find_permission_files, viewer.agent, settings)
     elif registry is None:
         layers = [Registry.load(each.layout.directory, boundary=each.layout.boundary) for each in scopes]
@@ -127,6 +123,15 @@ def make_service(  # noqa: PLR0913  (each has a default that is right for most)
 
     permits()  # raises for a document that cannot be read, before anything is served
     return SkillService(registry, permits=permits, style=style, ask=ask, environ=settings.environ, inspect=inspect)
+
+
+def _make_host_registry(agent: str, settings: Settings) -> Registry:
+    from skillpm.agent_hosts.discover import discover  # noqa: PLC0415  (not needed to serve a scope)
+    from skillpm.agent_hosts.host_registry import HostRegistry  # noqa: PLC0415
+    from skillpm.registry.frontmatter_cache import HeadCache  # noqa: PLC0415
+
+    heads = HeadCache()
+    return HostRegistry(lambda: discover(agent, settings=settings, cache=heads))
 
 
 def _effective_permissions(scopes: Sequence[Scope], settings: Settings, viewer: Viewer) -> EffectivePermissions:

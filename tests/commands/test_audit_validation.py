@@ -25,7 +25,7 @@ def configure(sandbox: CommandSandbox, text: str) -> None:
 
 def locked_digest(sandbox: CommandSandbox, spec: str) -> str:
     """Return the digest of a skill, as `lock` records it."""
-    digest = sandbox.run("use", spec, "--allow", "hidden-text", "--json").json["digest"]
+    digest = sandbox.run("load", spec, "--allow", "hidden-text", "--json").json["digest"]
     assert isinstance(digest, str)
     return digest
 
@@ -99,7 +99,7 @@ def test_sync_and_update_and_use_are_refused_too(
     upstream.write({"skills/pdf/notes.md": HIDDEN}).commit()
 
     assert project.run("update").code == 1
-    assert project.run("use", evil).code == 1
+    assert project.run("load", evil).code == 1
     project.run("lock", "--upgrade", check=True)
     assert project.run("sync", "--frozen").code == 1
     assert not project.exists(".agent-skills/pdf/notes.md")
@@ -229,7 +229,7 @@ def test_a_rule_that_does_not_exist_is_an_error(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
-    for command in (["use", f"{url}@pdf"], ["audit"], ["load", "pdf"], ["policy", "check"]):
+    for command in (["load", f"{url}@pdf"], ["audit"], ["load", "pdf"], ["policy", "check"]):
         assert project.output(*command) == expected_output(f"""\
 ! error: the audit has no rule `hiden-text`
 !   where: {file}:{line}: audit.block

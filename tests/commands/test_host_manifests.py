@@ -100,7 +100,7 @@ def test_a_folder_with_a_manifest_is_refused_whatever_it_holds(project: CommandS
     assert not project.exists(".agent-skills")
 
 
-@pytest.mark.parametrize("words", [["install"], ["use"], ["install", "--dry-run"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["install"], ["load"], ["install", "--dry-run"]], ids=" ".join)
 def test_new_content_is_refused(project: CommandSandbox, evil: str, words: list[str]) -> None:
     before = project.full_snapshot
 
@@ -156,7 +156,7 @@ def test_an_update_that_brings_a_manifest_may_do_more(project: CommandSandbox, u
 
 
 def test_an_exception_is_for_one_content(project: CommandSandbox, evil: str, upstream: Repository) -> None:
-    digest = project.run("use", evil, "--allow", "host-manifest", "--json").json["digest"]
+    digest = project.run("load", evil, "--allow", "host-manifest", "--json").json["digest"]
     project.write(
         CONFIG,
         f'[[audit.allow]]\nskill = "evil"\nrule = "host-manifest"\ndigest = "{digest}"\nreason = "our plugin"\n',
@@ -171,7 +171,7 @@ def test_an_exception_is_for_one_content(project: CommandSandbox, evil: str, ups
 
 @pytest.mark.parametrize("blocked", ["host-manifest", "high", "*"])
 def test_a_policy_makes_the_rule_final(project: CommandSandbox, evil: str, blocked: str) -> None:
-    digest = project.run("use", evil, "--allow", "host-manifest", "--json").json["digest"]
+    digest = project.run("load", evil, "--allow", "host-manifest", "--json").json["digest"]
     project.write(
         CONFIG, f'[[audit.allow]]\nskill = "evil"\nrule = "host-manifest"\ndigest = "{digest}"\nreason = "x"\n'
     )

@@ -53,7 +53,7 @@ def hostile(project: CommandSandbox, tmp_path: Path) -> tuple[CommandSandbox, st
     [
         ["install", "URL"],
         ["install", "URL", "--list"],
-        ["use", "URL"],
+        ["load", "URL"],
         ["show", "URL"],
         ["audit", "URL"],
         ["install", "URL@pdf"],
@@ -96,7 +96,7 @@ def test_a_hint_with_a_hostile_folder(project: CommandSandbox, name: str) -> Non
     project.write_files(prefix_paths(f"index{name}/skills/a", make_skill("a")))
     hinted = []
     for folder in (name, f"{name}/inner", f"flat{name}", f"index{name}"):
-        for command in ("install", "validate", "use", "show", "audit", "migrate"):
+        for command in ("install", "validate", "load", "show", "audit", "migrate"):
             hinted += run_pasted(project, project.output(command, f"./{folder}"))
 
     assert any("touch PWNED" in command for command in hinted)

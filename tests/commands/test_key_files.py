@@ -41,7 +41,7 @@ FAULTS: dict[str, tuple[bytes | None, dict[str, str]]] = {
     ),
 }
 CELLS = [(table, fault, message) for fault, (_, messages) in FAULTS.items() for table, message in messages.items()]
-NEED_KEYS = (["install", "bundled:testing"], ["sync"], ["use", "bundled:testing"], ["link", "claude-code"], ["verify"])
+NEED_KEYS = (["install", "bundled:testing"], ["sync"], ["load", "bundled:testing"], ["link", "claude-code"], ["verify"])
 GO_ON = (
     ["list"], ["show", "code-review"], ["config", "list"], ["config", "get", "agents"], ["policy", "show"],
     ["policy", "check"], ["unlink", "codex"], ["uninstall", "code-review"],

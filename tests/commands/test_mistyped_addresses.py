@@ -20,7 +20,7 @@ SPELLINGS = (
     f"ann:p@{SECRET}/Q==@h.example",
     f"https://ann:{SECRET}@h.example/",
 )
-COMMANDS = ("install", "use", "update", "search", "validate", "config set indexes.acme.url")
+COMMANDS = ("install", "load --fetch", "update", "search", "validate", "config set indexes.acme.url")
 # Not `init`: it creates the folder that it is given, whatever its name.
 MORE_COMMANDS = (
     *("install --as", "install --skill", "uninstall", "sync", "lock", "lock --upgrade", "migrate", "import"),

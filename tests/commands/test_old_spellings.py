@@ -9,6 +9,7 @@ from kit import make_skill, prefix_paths
 def skills(project: CommandSandbox) -> CommandSandbox:
     """Return a project with skills that is linked for Claude Code."""
     project.write_files(prefix_paths(".agent-skills/web", make_skill("web", "Reads pages.", triggers="pages")))
+    project.write_files(prefix_paths("mine", make_skill("mine", body="Do $ARGUMENTS.\n")))
     project.run("install", "code-review", "testing", "-a", "claude-code", check=True)
     return project
 
@@ -25,6 +26,11 @@ def skills(project: CommandSandbox) -> CommandSandbox:
         ("match nothing", "search --triggers nothing"),
         ("match --whole-words page", "search --triggers --whole-words page"),
         ("match", "search --triggers"),
+        ("use testing", "load --fetch testing"),
+        ("use ./mine -- 42", "load ./mine -- 42"),
+        ("use ./mine --exec pwd", "load ./mine --exec pwd"),
+        ("use nope", "load --fetch nope"),
+        ("use", "load --fetch"),
         ("load web --host claude-code", "load web --agent claude-code"),
         ("load web --host nope", "load web --agent nope"),
         ("prompt --host claude-code", "prompt --agent claude-code"),

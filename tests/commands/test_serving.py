@@ -336,7 +336,7 @@ def test_the_guide_says_of_every_command_whether_it_hides_denied_skills() -> Non
     )
 
     assert (hiding & naming, hiding | naming) == (set(), {*COMMANDS, *HIDDEN_COMMANDS})
-    assert hiding == {"load", "use", "prompt", "search", "projects", "mcp", "list", "show", "diff", "fit"}
+    assert hiding == {"load", "prompt", "search", "projects", "mcp", "list", "show", "diff", "fit"}
 
 
 @pytest.mark.slow

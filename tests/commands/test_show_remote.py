@@ -41,7 +41,7 @@ pdf
   files        2
           {size}  SKILL.md
            20  scripts/read.sh *
-! not installed: `skillpm install SPEC` installs it, `skillpm use SPEC` prints it
+! not installed: `skillpm install SPEC` installs it, `skillpm load SPEC` prints it
 """)
     assert scene.full_snapshot == before
     scene.run("install", spec, check=True)
@@ -83,14 +83,6 @@ def test_a_denied_skill_is_not_fetched(scene: CommandSandbox, spec: str) -> None
 
     assert scene.run("show", spec).code == 1
     assert not (scene.cache / "v1/store").exists()
-
-
-def test_load_of_a_spec_names_the_commands_for_it(scene: CommandSandbox) -> None:
-    assert scene.output("load", "acme/skills@pdf") == expected_output("""\
-! error: skill `acme/skills@pdf` not found
-!   hint: `skillpm use acme/skills@pdf` prints it without installing it, `skillpm show acme/skills@pdf` what it contains
-[1]
-""")
 
 
 def test_a_list_in_a_pipe_has_whole_descriptions(scene: CommandSandbox, spec: str, url: str) -> None:

@@ -136,9 +136,9 @@ def member(scene: CommandSandbox, index: str) -> list[str]:
     return ["-C", "packages/a", *workspace(scene, index)]
 
 
-def use(scene: CommandSandbox, index: str) -> list[str]:
+def load(scene: CommandSandbox, index: str) -> list[str]:
     """Print a skill without installing it."""
-    return ["use", f"{index}@pdf"]
+    return ["load", f"{index}@pdf"]
 
 
 COMMANDS: dict[str, Command] = {
@@ -151,7 +151,7 @@ COMMANDS: dict[str, Command] = {
     "verify": verify,
     "workspace": workspace,
     "member": member,
-    "use": use,
+    "load": load,
 }
 # Path of the index -> patterns that cover it, or may cover it. HOST is with the port.
 PATTERNS = {
@@ -196,7 +196,7 @@ def test_what_the_key_signed_is_taken(
     result = run(scene, indexes.signed, command, path, pattern)
 
     assert (result.code, "error" in result.stderr) == (0, False)
-    if command != "use":
+    if command != "load":
         locked = json.loads(scene.read("skills.lock"))["skills"]["pdf"]
         # What was locked without trust stays as it is, until it changes.
         is_recorded = command not in {"sync --frozen", "verify"}

@@ -225,7 +225,7 @@ def test_includes_of_the_root_belong_to_the_root(workspace: CommandSandbox, serv
 def test_use_in_a_member_resolves_a_path_from_its_folder(workspace: CommandSandbox) -> None:
     workspace.write_files(prefix_paths("packages/a/skills/own", make_skill("own", body="Own words.\n")))
 
-    assert "Own words." in workspace.run("use", "./skills/own", cwd="packages/a", check=True).stdout
+    assert "Own words." in workspace.run("load", "./skills/own", cwd="packages/a", check=True).stdout
 
 
 def test_lock_in_a_member_is_lock_in_the_root(workspace: CommandSandbox) -> None:

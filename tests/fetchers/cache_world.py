@@ -136,7 +136,7 @@ class CacheWorld:
         self.template.run("install", *self.specs("pdf"), "testing", check=True)
         self.template.run("search", "cards", check=True)
         self.template.run("load", "pdf", check=True)
-        self.template.run("use", f"{self.git_url}@pdf", check=True)
+        self.template.run("load", f"{self.git_url}@pdf", check=True)
         self._publish("1.1.0")
 
     def specs(self, name: str) -> Sequence[str]:

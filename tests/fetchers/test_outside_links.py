@@ -120,7 +120,7 @@ def test_an_executable_bit_of_a_target_is_a_new_version(project: Project, upstre
     "words",
     [
         ["show", "SPEC"],
-        ["use", "SPEC"],
+        ["load", "SPEC"],
         ["audit", "SPEC"],
         ["install", "SPEC", "--dry-run"],
         ["install", "SPEC", "-g"],

@@ -121,7 +121,7 @@ def test_it_can_be_uninstalled_and_not_be_installed_or_used_again(shop: CommandS
 [1]
 """
     assert shop.output("install", f"{url}@pdf") == refused
-    assert shop.output("use", f"{url}@pdf") in {refused, REFUSED}
+    assert shop.output("load", f"{url}@pdf") in {refused, REFUSED}
     assert not shop.exists(".agent-skills/pdf")
 
 

@@ -238,7 +238,7 @@ def test_kept_signatures_go_with_their_skill(rotated: Place, tmp_path: Path) -> 
 # by a rule of the user or by a policy.
 COMMANDS = {
     "install SPEC": ("everything", True, True),
-    "use SPEC": ("everything", True, True),
+    "load --fetch SPEC": ("everything", True, True),
     "policy check SPEC": ("everything", False, True),
     "lock": ("lockfile", True, False),
     "update": ("lockfile and skills", True, True),

@@ -54,7 +54,7 @@ def _show_remote(call: Invocation, spec: str) -> None:
         return
     print_remote(call.console, remote)
     g = call.scope.flag
-    call.console.print_message(f"not installed: `skillpm install{g} SPEC` installs it, `skillpm use SPEC` prints it")
+    call.console.print_message(f"not installed: `skillpm install{g} SPEC` installs it, `skillpm load SPEC` prints it")
 
 
 def _to_json(details: SkillDetails) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`use`: fetch a skill with every check of an install, unpack it in the cache, and load it. Installs nothing."""
+"""`load SPEC`: fetch a skill with every check of an install, unpack it in the cache, and load it. Installs nothing."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -26,12 +26,14 @@ from skillpm.vetting.problems import IncomingSkill
 from skillpm.vetting.validation_options import ValidationOptions
 
 
-class UseOptions(Value):
+class LoadSpecOptions(Value):
     """For whom a skill is loaded, and how."""
 
     viewer: Viewer = Viewer()
     mode: Mode | None = None
     style: str = "default"
+    # In characters; None for what the settings say.
+    max_length: int | None = None
     arguments: Sequence[str] | None = None
     # Called with the skill's name if a rule requires a person's approval.
     ask: Ask | None = None
@@ -40,7 +42,7 @@ class UseOptions(Value):
     validation: ValidationOptions = ValidationOptions()
 
 
-class UsedSkill(Value):
+class LoadedSpec(Value):
     """A loaded skill, where it came from, and the folders of the skills that it depends on."""
 
     loaded: Loaded
@@ -50,7 +52,7 @@ class UsedSkill(Value):
     dependencies: Mapping[SkillName, str]
 
 
-def use(project: Project, request: InstallRequest, options: UseOptions) -> UsedSkill:
+def load_spec(project: Project, request: InstallRequest, options: LoadSpecOptions) -> LoadedSpec:
     """Load one skill without installing it. Only the cache is written to.
 
     Indexes, limits and permissions are those of the scope. Raises `SkillForbidden` before the content is fetched.
@@ -76,8 +78,10 @@ def use(project: Project, request: InstallRequest, options: UseOptions) -> UsedS
     name = requirement.name
     locked, folder = skills[name], folders.pop(name)
     service.registry = Registry([_make_card(name, locked, folder, trees[name])])
+    if options.max_length is not None:
+        service.max_length = options.max_length
     loaded = service.load(name, mode=options.mode, style=options.style, arguments=options.arguments)
-    return UsedSkill(
+    return LoadedSpec(
         loaded=loaded,
         source=locked.pin.describe(),
         version=locked.version,
