@@ -10,7 +10,7 @@ from commands.scene import CommandSandbox, expected_output
 from skillpm.cli.main import COMMANDS, HIDDEN_COMMANDS, _load_command
 
 WIDTH = 80  # the columns of a sandbox; a terminal breaks longer lines in the middle of a word
-FIRST_SCREEN, OVERVIEW, SHORT = 24, 48, 45
+FIRST_SCREEN, SHORT = 24, 45
 
 
 def _list_commands() -> Iterator[tuple[str, click.Command]]:
@@ -34,7 +34,7 @@ def test_skillpm_alone_and_its_short_help_fit_on_a_screen(scene: CommandSandbox)
     first, short, full = (scene.run(*words, check=True).stdout for words in ([], ["-h"], ["--help"]))
 
     assert [line for line in (first + short + full).splitlines() if len(line) > WIDTH] == []
-    assert (len(first.splitlines()) <= FIRST_SCREEN, len(short.splitlines()) <= OVERVIEW) == (True, True)
+    assert (len(first.splitlines()) <= FIRST_SCREEN, len(short.splitlines()) <= SHORT) == (True, True)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -55,6 +55,35 @@ def test_the_full_help_has_every_option_once_and_the_short_one_no_other(
     assert sorted(full) == sorted(["-h, --help", *(", ".join(each.opts) for each in options)])
     assert len({*short}) == len(short)
     assert {*short} <= {*full}
+
+
+# Options that several commands have, with those in whose help they are: where they can decide something.
+SHARED = {
+    "--allow": {"install", "sync", "update", "link", "enable", "lock", "import", "load"},
+    "--allow-insecure-host": {
+        *("install", "sync", "update", "lock", "import", "load", "show", "search", "outdated", "diff", "review"),
+        *("verify", "audit", "mirror", "push", "doctor", "index page", "index check"),
+        *("policy check", "policy refresh", "policy enforce"),
+    },
+    "--keep": {"install", "sync", "update", "link", "enable"},
+    "--force": {"install", "sync", "update", "link", "enable", "uninstall", "backup restore"},
+    "--agent": {"load", "prompt", "search", "mcp", "list", "discover", "fit", "install", "enable", "disable"},
+    "--profile": {"load", "prompt", "search", "mcp"},
+    "--exclude-newer": {"install", "sync", "update", "lock", "outdated", "load", "config list", "config get"},
+    "--host": set[str](),
+    "--style": set[str](),
+}
+
+
+@pytest.mark.parametrize("option", SHARED)
+def test_an_option_is_in_the_help_of_the_commands_where_it_decides_something(option: str) -> None:
+    listed = {
+        name
+        for name, command in ALL.items()
+        for each in command.params
+        if isinstance(each, click.Option) and option in each.opts and not each.hidden and name not in HIDDEN_COMMANDS
+    }
+    assert listed == SHARED[option]
 
 
 def test_the_short_help_leads_to_the_full_one(scene: CommandSandbox) -> None:

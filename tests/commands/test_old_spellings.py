@@ -42,3 +42,27 @@ def skills(project: CommandSandbox) -> CommandSandbox:
 def test_an_old_spelling_gives_the_same_result(skills: CommandSandbox, old: str, new: str) -> None:
     assert skills.output(*old.split()) == skills.output(*new.split())
     assert skills.output(*old.split(), "--json") == skills.output(*new.split(), "--json")
+
+
+CHANGE_OPTIONS = "--keep code-review --allow pipe-to-shell --allow-insecure-host skills.example"
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("uninstall testing", CHANGE_OPTIONS),
+        ("link codex", "--allow-insecure-host skills.example"),
+        ("unlink claude-code", f"{CHANGE_OPTIONS} --force"),
+        ("disable testing", f"{CHANGE_OPTIONS} --force"),
+        ("enable testing", "--allow-insecure-host skills.example"),
+        ("cache dir", "-g"),
+        ("cache clean", "--project ."),
+        ("projects", "--agent claude-code"),
+    ],
+)
+def test_an_option_that_no_help_lists_any_more_is_accepted(skills: CommandSandbox, words: str, options: str) -> None:
+    dry = [] if words in {"cache dir", "projects"} else ["--dry-run"]
+    expected = skills.run(*words.split(), *dry, check=True)
+    result = skills.run(*words.split(), *dry, *options.split(), check=True)
+
+    assert (result.stdout, result.stderr) == (expected.stdout, expected.stderr)

@@ -7,7 +7,7 @@ import click
 from rich.filesize import decimal
 
 from skillpm.cli.command_group import CommandGroup
-from skillpm.cli.options import NUMBER, Invocation, dry_run_option, scope_options
+from skillpm.cli.options import NUMBER, Invocation, dry_run_option, hide_options, scope_options
 from skillpm.errors import ConflictError, DocumentError, UsageError
 from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache
@@ -39,6 +39,7 @@ def command() -> None:
     """Inspect and clean the cache. Everything in it can be fetched again."""
 
 
+@hide_options("user", "project")
 @command.command("dir", epilog="\b\nExample:\n  skillpm cache dir")
 @scope_options
 def dir_command(call: Invocation) -> None:
@@ -99,6 +100,7 @@ def prune_command(call: Invocation) -> None:
     _print_result(call, removed)
 
 
+@hide_options("user", "project")
 @command.command("clean", epilog="\b\nExamples:\n  skillpm cache clean --yes\n  skillpm cache clean --dry-run")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @dry_run_option

@@ -4,10 +4,11 @@ import click
 
 from skillpm.cli.change_options import build_change_options
 from skillpm.cli.commands.enable import print_enable_result
-from skillpm.cli.options import Invocation, change_options
+from skillpm.cli.options import Invocation, change_options, hide_options
 from skillpm.operations.enable import disable
 
 
+@hide_options("keep", "force", "allowed_rules", "insecure")
 @click.command(
     epilog="""\b
 Examples:

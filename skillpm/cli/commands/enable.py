@@ -3,11 +3,12 @@
 import click
 
 from skillpm.cli.change_options import build_change_options
-from skillpm.cli.options import Invocation, change_options
+from skillpm.cli.options import Invocation, change_options, hide_options
 from skillpm.cli.reports.change_output import change_to_json, print_change
 from skillpm.operations.enable import EnableResult, enable
 
 
+@hide_options("insecure")
 @click.command(
     epilog="""\b
 Examples:

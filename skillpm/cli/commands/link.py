@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from skillpm.cli.change_options import build_change_options
-from skillpm.cli.options import Invocation, change_options
+from skillpm.cli.options import Invocation, change_options, hide_options
 from skillpm.cli.reports.change_output import print_change
 from skillpm.errors import UsageError
 from skillpm.operations.agents import detect_hosts, link
@@ -13,6 +13,7 @@ from skillpm.operations.agents import detect_hosts, link
 ALL_HOSTS = "`skillpm agents --all` lists all supported hosts"
 
 
+@hide_options("insecure")
 @click.command(
     epilog="""\b
 Examples:

@@ -3,12 +3,13 @@
 import click
 
 from skillpm.cli.change_options import build_change_options
-from skillpm.cli.options import Invocation, change_options
+from skillpm.cli.options import Invocation, change_options, hide_options
 from skillpm.cli.reports.change_output import print_change
 from skillpm.errors import UsageError
 from skillpm.operations.install.uninstall import uninstall
 
 
+@hide_options("keep", "allowed_rules", "insecure")
 @click.command(
     epilog="""\b
 Examples:
