@@ -62,8 +62,8 @@ TESTS = {
     ],
     "A git skill is what its commit": [f"{PROOF}content_of_another_commit", f"{PROOF}a_commit_or_path_that_does_not"],
     "A skill that a repository gets": ["commands/test_include.py::test_a_new_skill_takes_no_name"],
-    "What `use` unpacked in the cache": [
-        "commands/test_use.py::test_what_was_changed_in_the_cache_is_corrected",
+    "What `load SPEC` unpacked in the cache": [
+        "commands/test_load_spec.py::test_what_was_changed_in_the_cache_is_corrected",
         "installer/test_unpacked.py::test_a_link_in_a_cache_leads_to_no_folder",
     ],
     "An archive is the one of its URL": [
