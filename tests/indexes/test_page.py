@@ -59,8 +59,8 @@ def test_the_page_shows_the_data_of_the_index(publisher: IndexPublisher) -> None
     assert read_list(page) == {
         "name": "acme",
         "skills": [
-            ["pdf", USE, "office", ["print"], "1.1.0", 4, [], day, sizes["pdf"], keys["pdf"]],
-            ["tdd", USE, "general", [], "2.0.0", 3, [], day, sizes["tdd"], keys["tdd"]],
+            ["pdf", USE, "office", ["print"], "1.1.0", 4, [], day, sizes["pdf"], keys["pdf"], "", []],
+            ["tdd", USE, "general", [], "2.0.0", 3, [], day, sizes["tdd"], keys["tdd"], "", ["pdf"]],
         ],
     }
     pdf, tdd = read_item(publisher, "pdf"), read_item(publisher, "tdd")

@@ -40,7 +40,7 @@ def test_a_collection_is_written_as_a_page(registry: OciRegistry, sandbox: Sandb
         "GET /v2/acme/all/manifests/sha256:…",
         "GET /v2/acme/all/manifests/sha256:…",
     ]
-    for _, *_, spec in top["skills"]:
+    for *_, spec, _ in top["skills"]:
         sandbox.run("install", *spec.split(), check=True)
 
 

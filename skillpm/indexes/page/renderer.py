@@ -28,7 +28,7 @@ from skillpm.formats.index_releases import Release, SkillReleases
 from skillpm.indexes.page.header import SKILL_FILE_START, compute_index_digest
 from skillpm.indexes.page.skill_entry import SkillPage
 
-PAGE_VERSION = 4  # raised whenever the same SKILL.md gives another page
+PAGE_VERSION = 5  # raised whenever the same SKILL.md gives another page
 # Concatenated in this order: each file uses only what is defined above it while it is loaded.
 SCRIPTS = ("dom.js", "theme.js", "data.js", "search.js", "list.js", "text.js", "skill.js", "keys.js", "start.js")
 TEMPLATE_DIR = os.path.join(os.path.dirname(__file__), "parts")
@@ -79,7 +79,8 @@ def render_skill_file(
         latest.published[:10],
         latest.size,
         hashlib.sha256(file).hexdigest()[:8],  # part of the address, so that no cache returns an older file
-        *([spec] if spec else []),
+        spec,
+        sorted(latest.dependencies),
     )
     return PageRow(summary=summary, releases=releases, fields=fields), file
 

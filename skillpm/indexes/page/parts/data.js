@@ -12,9 +12,10 @@ const index = await unpack(byId("top").textContent).catch(() => {
   byId("count").textContent = "The skills cannot be shown: the browser is too old, or the page was not loaded completely.";
 });
 if (!index) return;
-const skills = index.skills.map(([name, description, category, tags, latest, tokens, triggers, published, size, key, spec], number) => ({
-  name, description, category, tags, latest, tokens, triggers, published, size, key, spec, number,
+const skills = index.skills.map(([name, description, category, tags, latest, tokens, triggers, published, size, key, spec, dependencies], number) => ({
+  name, description, category, tags, latest, tokens, triggers, published, size, key, spec, dependencies, number,
 }));
+const hasCategories = new Set(skills.map((skill) => skill.category)).size > 1;
 const byName = new Map(skills.map((skill) => [skill.name, skill]));
 const details = new Map();
 const waiting = new Map();

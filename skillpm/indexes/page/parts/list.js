@@ -5,7 +5,7 @@ const NOTHING = { query: "", category: "", tags: [] };
 const FIRST = 50, MORE = 150; // rows that are created at first, and for each scroll to the end
 const MAX_CHOICES = { category: 12, tag: 18 };
 const expanded = new Set(); // filters that show all their choices
-let hits = [], shown = 0;
+let hits = [], shown = 0, isSimilar = false;
 
 // How to sort, and what each row shows of it. Skills without a value come last, equal ones by name.
 const SORTS = {
@@ -33,7 +33,9 @@ function readAddress(text) {
 }
 
 function refresh(rows = FIRST) {
-  const matching = findSkills(selection.query, skills);
+  const exact = findSkills(selection.query, skills);
+  const matching = exact.length ? exact : similarSkills(selection.query);
+  isSimilar = !exact.length && matching.length > 0;
   const tagged = matching.filter((skill) => selection.tags.every((tag) => skill.tags.includes(tag)));
   hits = selection.category ? tagged.filter((skill) => skill.category === selection.category) : tagged;
   if (selection.sort) hits = [...hits].sort((one, other) => SORTS[selection.sort].compare(one, other) || one.number - other.number);
@@ -63,7 +65,7 @@ function row(skill, words) {
       create("span", { class: "head" }, create("span", { class: "name" }, highlight(skill.name, words)),
         create("span", { class: "version" }, skill.latest), label ? create("span", { class: "version" }, label) : null),
       create("span", { class: "description", dir: "auto" }, highlight(skill.description, words)),
-      create("span", { class: "labels" }, create("bdi", { class: "category" }, skill.category),
+      create("span", { class: "labels" }, hasCategories ? create("bdi", { class: "category" }, skill.category) : null,
         skill.tags.slice(0, 5).map((tag) => create("bdi", { class: "tag" }, tag)))),
     copyButton(installCommand(skill.name)));
 }
@@ -78,6 +80,7 @@ function highlight(text, words) {
 function headline() {
   const isAll = hits.length === skills.length;
   const number = create("strong", {}, formatNumber(hits.length));
+  if (isSimilar) return ["No skill has these words; ", number, " with similar names"];
   return isAll ? [number, ` skill${hits.length === 1 ? "" : "s"}`] : [number, ` of ${formatCount(skills.length, "skill")}`];
 }
 
@@ -91,20 +94,18 @@ function activeFilters() {
 }
 
 function noResults() {
-  const similar = similarSkills(selection.query);
   const text = selection.category || selection.tags.length ? "No skills match this search and these filters." : "No skills match this search.";
   return [
     create("p", {}, text),
-    similar.length ? create("p", { class: "similar" }, "Similar: ", similar.map((skill) => create("a", { href: `#/skill/${skill.name}` }, skill.name))) : null,
     create("button", { type: "button", class: "quiet", onclick: () => choose(NOTHING) }, "Show all skills"),
-  ].filter(Boolean);
+  ];
 }
 
 function filters(tagged) {
   const tags = countEach(hits.flatMap((skill) => skill.tags));
   const categories = countEach(tagged.map((skill) => skill.category));
   return [
-    filter("category", "Categories", categories, (name) => selection.category === name,
+    !hasCategories ? null : filter("category", "Categories", categories, (name) => selection.category === name,
       (name) => ({ category: selection.category === name ? "" : name })),
     filter("tag", "Tags", tags, (name) => selection.tags.includes(name),
       (name) => ({ tags: selection.tags.includes(name) ? selection.tags.filter((other) => other !== name) : [...selection.tags, name] })),

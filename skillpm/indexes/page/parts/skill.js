@@ -80,7 +80,7 @@ function heading(skill) {
   return create("header", { class: "title" },
     create("h1", { tabindex: "-1" }, skill.name, " ", create("span", { class: "version" }, skill.latest)),
     create("p", { class: "lead", dir: "auto" }, skill.description),
-    create("p", { class: "labels" }, label("category", skill.category, { category: skill.category }),
+    create("p", { class: "labels" }, hasCategories ? label("category", skill.category, { category: skill.category }) : null,
       skill.tags.map((tag) => label("tag", tag, { tags: [tag] }))));
 }
 
@@ -132,12 +132,14 @@ function about(skill, more) {
   const plain = (text) => text ? [create("bdi", {}, text)] : [];
   const dependencies = Object.entries(more.dependencies).map(([name, range]) => create("p", {},
     byName.has(name) ? create("a", { href: `#/skill/${name}` }, name) : name, range === "*" ? "" : create("span", { class: "range" }, ` ${range}`)));
+  const dependents = skills.filter((other) => other.dependencies.includes(skill.name))
+    .map((other) => create("p", {}, create("a", { href: `#/skill/${other.name}` }, other.name)));
   const size = more.versions.find(([version]) => version === skill.latest)[2];
   return [
     create("dl", {},
       fact("License", plain(entry.license)), fact("Author", plain(entry.author)), fact("Homepage", homepage),
       fact("Context", skill.tokens ? `about ${formatCount(skill.tokens, "token")}` : []), fact("Archive", archive(more.url, size)), fact("Source", skill.spec ? plain(more.url) : []),
-      fact("Dependencies", dependencies), fact("Requires", requirements), fact("Compatibility", plain(entry.compatibility)), fact("Triggers", codes(entry.triggers)),
+      fact("Dependencies", dependencies), fact("Required by", dependents), fact("Requires", requirements), fact("Compatibility", plain(entry.compatibility)), fact("Triggers", codes(entry.triggers)),
       create("div", {}, create("dt", {}, "Digest"), create("dd", { class: "digest" }, create("code", { title: more.digest }, more.digest), copyButton(more.digest)))),
     files(skill, entry),
     versions(skill, more.versions),
