@@ -26,6 +26,7 @@ def test_the_wheel_carries_every_bundled_file_every_schema_and_the_parts_of_the_
         ("bundled", "skillpm/_bundled"),
         ("registry-schema", "skillpm/_registry_schema"),
         ("skillpm/indexes/page/parts", "skillpm/indexes/page/parts"),
+        ("skillpm/directory", "skillpm/directory"),
     ):
         wanted = {
             f"{place}/{path.relative_to(ROOT / source).as_posix()}"
@@ -33,6 +34,13 @@ def test_the_wheel_carries_every_bundled_file_every_schema_and_the_parts_of_the_
             if path.is_file() and "__pycache__" not in path.parts
         }
         assert wanted == {name for name in packed if name.startswith(place + "/")}
+
+
+def test_the_directory_of_public_skills_is_at_most_400_kb_of_the_wheel(wheel: Path) -> None:
+    files = [info for info in zipfile.ZipFile(wheel).infolist() if info.filename.startswith("skillpm/directory/")]
+
+    assert len(files) == 2
+    assert sum(info.compress_size for info in files) <= 400_000
 
 
 def test_an_installed_wheel_does_the_main_job_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
