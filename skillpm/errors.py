@@ -85,6 +85,18 @@ class NotFoundError(SkillpmError):
     code = "not-found"
 
 
+class UnknownSkillError(NotFoundError):
+    """No index is configured, and skillpm bundles no skill of this name.
+
+    `choices` are public skills of the name, if they were looked up: SPEC, folder and text of each.
+    """
+
+    def __init__(self, name: str, message: str, *, hint: str, choices: Sequence[tuple[str, str, str]] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.spec = self.display_spec = name
+        self.choices = tuple(choices)
+
+
 class MissingSkill(NotFoundError):
     """A repository has no skill in a folder, or of a name; `trees` are the tree ids of its skills, by folder."""
 

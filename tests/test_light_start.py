@@ -58,6 +58,11 @@ def test_a_light_command_imports_nothing_heavy(settled: Sandbox, words: list[str
     assert loaded(settled, *words) & HEAVY == set()
 
 
+@pytest.mark.parametrize("words", [["--version"], ["list"], ["sync"], ["install", "testing"]], ids=" ".join)
+def test_a_light_command_does_not_load_the_public_skills(settled: Sandbox, words: list[str]) -> None:
+    assert {name for name in loaded(settled, *words) if "public" in name} == set()
+
+
 @pytest.mark.parametrize("options", [[], ["--triggers"]])
 def test_search_imports_sqlite_and_nothing_else_that_is_heavy(settled: Sandbox, options: list[str]) -> None:
     assert loaded(settled, "search", *options, "test") & HEAVY == {"sqlite3"}

@@ -44,7 +44,6 @@ VALID = {
     "kinds/oci.py": {"after"},
     "locking/index_policy.py": {"index_name or 'NAME'"},
     "publishing/oci_page.py": {"skill"},
-    "requirements/known_skills.py": {"' or '.join(specs)"},  # of a list of our own
     "requirements/repository_url.py": {"spec"},  # quoted one line above
     "resolver/conflict_phrases.py": {"name"},
     "resolver/conflict_report.py": {"name"},

@@ -10,7 +10,7 @@ from skillpm.cli.console import Console
 from skillpm.cli.options import Invocation
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import pluralize, sanitize
-from skillpm.errors import ManySkillsError, SkillpmError
+from skillpm.errors import ManySkillsError, SkillpmError, UnknownSkillError
 
 # The lines below the list: how many more there are, the question in up to two lines, and the cursor.
 RESERVED_LINES = 4
@@ -38,7 +38,7 @@ def run_confirmed(
         return run(options.replace(allows_whole_repositories=True))
 
 
-def choose_skills(call: Invocation, error: ManySkillsError) -> list[str]:
+def choose_skills(call: Invocation, error: ManySkillsError | UnknownSkillError) -> list[str]:
     """Prompt for the skills to install and return their names; none where no person can answer.
 
     Raises `SkillpmError` for an empty answer.

@@ -9,7 +9,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.limits import Limits
 from skillpm.core.names import COPIES, SkillName
 from skillpm.core.versions import filter_versions, is_newer
-from skillpm.errors import DigestMismatch, NotFoundError
+from skillpm.errors import DigestMismatch, NotFoundError, UnknownSkillError
 from skillpm.events import Reporter
 from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
 from skillpm.fetchers.common.base import FetchedSkill
@@ -126,15 +126,14 @@ def _bundled_digest(name: str) -> Digest | None:
 
 
 def read_bundled_skill(name: str, *, message_prefix: str = "") -> FileTree:
-    """Read a bundled skill. Raises `NotFoundError` with similar names; `message_prefix` begins its message."""
+    """Read a bundled skill. Raises `UnknownSkillError` with similar names; `message_prefix` begins its message."""
     names = bundled_names()
     if name not in names:
-        from skillpm.requirements.known_skills import known_skill_hint  # noqa: PLC0415  (only after a mistake)
+        from skillpm.core.suggestions import suggestion_hint  # noqa: PLC0415  (only after a mistake)
 
         fallback = f"bundled are: {', '.join(names)}; from a repository: owner/repo@{name}"
-        raise NotFoundError(
-            f"{message_prefix}skillpm bundles no skill named `{name}`", hint=known_skill_hint(name, names) or fallback
-        )
+        message = f"{message_prefix}skillpm bundles no skill named `{name}`"
+        raise UnknownSkillError(name, message, hint=suggestion_hint(name, names, fallback))
     from skillpm.fetchers.packages.local import read_skill_folder  # noqa: PLC0415  (only for those that ship with skillpm)
 
     return read_skill_folder(os.path.join(bundled_folder(), name), name, Limits())

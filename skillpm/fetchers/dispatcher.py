@@ -263,6 +263,28 @@ class FetcherDispatcher:
             return
         self.name_sources(source for source, _ in new)
         self._listings.update(cast("GitFetcher", self._fetcher("git")).list_available_skills(new))
+        self._check_recorded([request for request in new if not isinstance(self._listings[request], SkillpmError)])
+
+    def _check_recorded(self, requests: Sequence[ListingRequest]) -> None:
+        """Replace the listing of a public repository by an error if the repository lacks its recorded commit.
+
+        A user who names a ref has chosen the repository as it is now, and a locked one is known already (ADR 73).
+        """
+        locked = {url for url, _ in self.copies.locked}
+        commits: dict[str, str] = {}
+        for source, page in requests:
+            is_chosen = bool(source.kind or page or source.url in locked)
+            if "github.com" in source.url.casefold() and not (is_chosen or self.is_offline):
+                from skillpm.fetchers.public_directory import find_recorded_commit  # noqa: PLC0415  (few are on GitHub)
+
+                commits[source.url] = find_recorded_commit(source.url)
+        pins = {SkillName(url): GitPin(url=url, commit=commit, tree="") for url, commit in commits.items() if commit}
+        lost = self.find_lost_commits(pins) if pins else ()
+        for request in requests:
+            if (url := request[0].url) in lost:
+                from skillpm.fetchers.public_directory import changed_hands_error  # noqa: PLC0415  (rare)
+
+                self._listings[request] = changed_hands_error(url, commits[url])
 
     def find_excluded(self, pins: Mapping[SkillName, GitPin]) -> Mapping[SkillName, str]:
         """Return the newest commit on the branch of each pin that has other content there, but is too new."""

@@ -24,6 +24,8 @@ class CatalogEntry(Value):
     category: str = ""
     tags: tuple[str, ...] = ()
     version: str = ""
+    # Of a skill of the directory of public skills: its folder in the repository, which is its only tag.
+    folder: str = ""
 
 
 class SearchedCatalog(Value):

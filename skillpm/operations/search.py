@@ -1,6 +1,7 @@
 """`search`: one ranked list of installed skills, skills of every index, and bundled skills.
 
 A search looks for all words first; if no skill has them, for similarly spelled words; then for any of the words.
+Without an index, and if nothing is found, public skills are suggested.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,9 +15,9 @@ from skillpm.indexes.client.catalogs import BUNDLED_KEY, SearchedIndex
 from skillpm.indexes.search.full_text import Hits
 from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, Query, nearest_words, parse_query
 from skillpm.indexes.search.strategies import UNLIMITED, find_matches
-from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs
+from skillpm.operations.search_catalogs import INSTALLED, SearchCatalog, open_catalogs, open_refreshed
+from skillpm.operations.suggestions import Suggestion, suggest
 from skillpm.registry.card import Card
-from skillpm.requirements.known_skills import known_specs
 from skillpm.scope.project import Project
 from skillpm.serving.service import SkillService
 
@@ -41,36 +42,43 @@ class SearchResults(Value):
     match_kind: MatchKind  # whether they have all words, similar words, or some of them
     corrections: Corrections  # typed word -> words that matched instead
     suggestions: tuple[str, ...]  # similar names, if nothing matches
-    known: tuple[str, ...]  # SPECs of well-known skills, if nothing matches
+    suggested: tuple[Suggestion, ...]  # public skills, if no index is configured or nothing matches
     searched_indexes: tuple[SearchedIndex, ...]
     counts: Mapping[str, int]  # skills searched in each catalog, if nothing matches
 
 
-def search(
-    project: Project,
-    service: SkillService,
-    text: str,
-    *,
-    limit: int,
-    index: str = "",
-    only_installed: bool = False,
-) -> SearchResults:
+class SearchOptions(Value):
+    """How many results are returned, and where to search if not everywhere."""
+
+    limit: int
+    index: str = ""  # this one only
+    only_installed: bool = False
+    refreshed: tuple[str, ...] = ()  # only these indexes and repositories, which are fetched
+
+
+def search(project: Project, service: SkillService, text: str, options: SearchOptions) -> SearchResults:
     """Find skills by words. An index that cannot be read does not fail the search; see `searched_indexes`.
 
-    With `index`, only that one is searched. Raises `NotFoundError` if it is not configured.
+    Raises `NotFoundError` for an index that is not configured.
     """
-    catalogs, searched_indexes = open_catalogs(project, service, index=index, only_installed=only_installed)
+    limit, index, only_installed = options.limit, options.index, options.only_installed
+    if options.refreshed:
+        catalogs, searched_indexes = open_refreshed(project, service, options.refreshed)
+    else:
+        catalogs, searched_indexes = open_catalogs(project, service, index=index, only_installed=only_installed)
     run = _CatalogSearch(parse_query(text), limit, service)
     match_kind, hits = run.find_first_match(catalogs)
     total = sum(each.total for each in hits)
-    hides = service.rules.hides
+    hides, installed = service.rules.hides, service.registry.snapshot.cards
+    is_complete = not any(it.error for it in searched_indexes)  # else what was not searched may have it
+    is_suggesting = is_complete and not (index or only_installed or options.refreshed or (searched_indexes and total))
     return SearchResults(
         results=tuple(_merge_hits(catalogs, hits, service, limit)) if total else (),
         total=total,
         match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
         suggestions=() if total else tuple(run.suggest_names(catalogs)),
-        known=() if total else tuple(spec for spec in known_specs(text) if not hides(spec.partition("@")[2])),
+        suggested=suggest(project, text, limit, lambda it: hides(it) or it in installed) if is_suggesting else (),
         searched_indexes=searched_indexes,
         counts={} if total else {it.index or it.url: it.searched.database.count_visible(hides) for it in catalogs},
     )
@@ -164,6 +172,8 @@ def _make_result(
 
 def _install_spec(catalogs: Sequence[SearchCatalog], catalog: SearchCatalog, name: str) -> str:
     """Return the SPEC that installs this very skill: of two indexes with the name, `install` takes the first."""
+    if name in catalog.specs:
+        return catalog.specs[name]
     earlier = catalogs[: catalogs.index(catalog)]
     if not any(other.searched.database.has(name) for other in earlier if other.index):
         return name

@@ -3,18 +3,24 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from skillpm.core.names import is_skill_name
+from skillpm.core.text import one_line, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import NotFoundError
 from skillpm.files import is_writable, read_text
 from skillpm.formats.index_sources import NAMING_HINT, ConfiguredIndex
 from skillpm.formats.lockfile import read_lockfile
+from skillpm.formats.searched_catalog import CatalogEntry
 from skillpm.indexes.client.catalogs import BUNDLED_KEY, Catalogs, SearchedIndex
+from skillpm.indexes.search.database import build_in_memory
 from skillpm.indexes.search.strategies import SearchableCatalog
 from skillpm.scope.project import Project
 from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes
 from skillpm.scope.scope_policy import check_indexes, load_current_policies
 from skillpm.serving.service import SkillService
+from skillpm.specs.request import InstallRequest, format_skill_spec
+from skillpm.specs.spec_requirements import list_available
 
 MAX_WORKERS = 4
 OTHER_SOURCES = ("git+", "bundled:", "link:", "env:", "npm:")  # not of an index: see `describe_pin`
@@ -28,6 +34,7 @@ class SearchCatalog(Value):
     searched: SearchableCatalog
     index: str = ""  # its configured name
     installed_names: Mapping[str, str] = EMPTY_MAPPING  # name in the index -> name under which it is installed
+    specs: Mapping[str, str] = EMPTY_MAPPING  # of a repository: name -> SPEC
 
 
 def open_catalogs(
@@ -41,18 +48,64 @@ def open_catalogs(
     installed = SearchCatalog(url=INSTALLED, searched=service.installed_search.catalog)
     if only_installed:
         return [installed], ()
-    configured = configured_indexes(project.scope, project.settings)
+    catalogs, configured = open_cache(project), configured_indexes(project.scope, project.settings)
     if index and index not in {each.name for each in configured}:
         known = ", ".join(each.name for each in configured)
         hint = f"configured indexes: {known}" if known else NAMING_HINT
         raise NotFoundError(f"no index named `{index}` is configured", hint=hint)
-    can_write = is_writable(os.path.join(project.settings.cache_dir, "search"))
-    catalogs = Catalogs(project.settings, project.scope.base, project.reporter, can_write_cache=can_write)
     chosen = [each for each in configured if index in {"", each.name}]
     check_indexes(load_current_policies(project.scope, project.settings), [each.url for each in chosen])
     searched = _open_indexes(catalogs, chosen)
+    opened = _make_catalogs(project, service, searched)
+    if not index:
+        opened = [
+            installed,
+            *opened,
+            SearchCatalog(url=BUNDLED_KEY, searched=SearchableCatalog(database=catalogs.open_bundled())),
+        ]
+    return opened, searched
+
+
+def open_refreshed(
+    project: Project, service: SkillService, places: Sequence[str]
+) -> tuple[list[SearchCatalog], tuple[SearchedIndex, ...]]:
+    """Fetch and return only the catalogs of these indexes, by name, and of these repositories, by SPEC."""
+    configured = {each.name: each for each in configured_indexes(project.scope, project.settings)}
+    chosen = [configured[place] for place in places if place in configured]
+    check_indexes(load_current_policies(project.scope, project.settings), [each.url for each in chosen])
+    catalogs = open_cache(project)
+    searched = tuple(catalogs.open_index(each, refresh=True) for each in chosen)
+    repositories = [_open_repository(project, place) for place in places if place not in configured]
+    return [*_make_catalogs(project, service, searched), *repositories], searched
+
+
+def _open_repository(project: Project, spec: str) -> SearchCatalog:
+    if is_skill_name(spec):
+        hint = f"{NAMING_HINT}; for a repository, use owner/repo or its URL"
+        raise NotFoundError(f"no index named `{spec}` is configured", hint=hint)
+    skills = {
+        skill.install_name: skill
+        for skill in list_available(project, InstallRequest(specs=(spec,)))
+        if skill.install_name and not skill.problem
+    }
+    entries = [CatalogEntry(name=name, description=one_line(skill.description)) for name, skill in skills.items()]
+    return SearchCatalog(
+        url=next((skill.source.server_url() for skill in skills.values()), spec),
+        index=sanitize(spec),
+        searched=SearchableCatalog(database=build_in_memory(entries)),
+        specs={name: format_skill_spec(spec, skill.source, name) for name, skill in skills.items()},
+    )
+
+
+def open_cache(project: Project) -> Catalogs:
+    """Return the cached catalogs of a project."""
+    can_write = is_writable(os.path.join(project.settings.cache_dir, "search"))
+    return Catalogs(project.settings, project.scope.base, project.reporter, can_write_cache=can_write)
+
+
+def _make_catalogs(project: Project, service: SkillService, searched: Sequence[SearchedIndex]) -> list[SearchCatalog]:
     installed_names = _find_installed_names(project.scope, service)
-    opened = [
+    return [
         SearchCatalog(
             url=it.config.url,
             index=it.config.name,
@@ -62,13 +115,6 @@ def open_catalogs(
         for it in searched
         if it.database is not None
     ]
-    if not index:
-        opened = [
-            installed,
-            *opened,
-            SearchCatalog(url=BUNDLED_KEY, searched=SearchableCatalog(database=catalogs.open_bundled())),
-        ]
-    return opened, searched
 
 
 def _open_indexes(catalogs: Catalogs, indexes: Sequence[ConfiguredIndex]) -> tuple[SearchedIndex, ...]:

@@ -6,7 +6,6 @@ from skillpm.core.exclude_newer import all_yanked_hint
 from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.kinds.base import Source
-from skillpm.requirements.known_skills import known_skill_hint
 from skillpm.resolver.candidates import CandidateSet, ExcludedCandidate
 from skillpm.resolver.search_space import Candidate, Requirement
 
@@ -37,7 +36,7 @@ def list_versions(versions: Sequence[str]) -> str:
 
 def name_repository_hint(name: SkillName) -> str:
     """Return how to install a skill that no index has."""
-    return known_skill_hint(name) or f"name its repository: skillpm install owner/repo@{name}"
+    return f"name its repository: skillpm install owner/repo@{name}"
 
 
 def no_version_message(name: SkillName, source: Source | None) -> str:

@@ -174,11 +174,6 @@ UNKNOWN_NAMES = {
         message="no index is configured, and skillpm bundles no skill named `tesst`",
         hint="did you mean `testing`?",
     ),
-    "a well-known skill, mistyped": Case(
-        words="install pfd",
-        message="no index is configured, and skillpm bundles no skill named `pfd`",
-        hint="did you mean `anthropics/skills@pdf`?",
-    ),
     "a version that is not there": Case(
         words="install testing@9",
         message="no version of `testing` satisfies 9; available: 1.0.0",

@@ -1,7 +1,6 @@
 """Hints for beginners' mistakes: misspelled names, wrong order of arguments, wrong folder."""
 
 import json
-from pathlib import Path
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
@@ -117,33 +116,6 @@ def test_a_mistyped_name_is_answered_with_the_right_one(
 ) -> None:
     message, _, hint = expected.partition("|")
     assert project.output(*words) == f"! error: {message}\n!   hint: {hint}\n[2]\n"
-
-
-WELL_KNOWN = "a well-known repository has it: skillpm install anthropics/skills@pdf"
-
-
-def test_a_well_known_skill_is_named_and_not_fetched(project: CommandSandbox, tmp_path: Path) -> None:
-    before = project.full_snapshot
-
-    assert project.output("install", "pdf") == expected_output(f"""\
-! error: no index is configured, and skillpm bundles no skill named `pdf`
-!   hint: {WELL_KNOWN}
-[1]
-""")
-    assert project.output("install", "bundled:pdf") == expected_output(f"""\
-! error: skillpm bundles no skill named `pdf`
-!   hint: {WELL_KNOWN}
-[1]
-""")
-    assert project.output("search", "pdf") == expected_output("""\
-! no results for `pdf`
-! searched 0 installed, 9 bundled
-! no index is configured; to add one: skillpm config set indexes.NAME.url URL
-! to list the skills of a repository: skillpm install OWNER/REPO --list
-! well-known repositories have: anthropics/skills@pdf (not searched, not checked)
-""")
-    assert project.json_output("search", "pdf")["known"] == ["anthropics/skills@pdf"]
-    assert project.full_snapshot == before
 
 
 def test_a_skill_that_is_there_from_a_repository_is_updated_by_its_name(project: CommandSandbox, url: str) -> None:

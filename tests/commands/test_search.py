@@ -126,7 +126,7 @@ def test_as_json(acme: CommandSandbox) -> None:
         "matched",
         "meant",
         "near",
-        "known",
+        "suggested",
         {"indexes": ["name", "url", "skills", "ageSeconds", "fault"]},
         "warnings",
     ]
@@ -262,7 +262,7 @@ def test_a_changed_catalog_is_read_again_and_the_old_database_removed(acme: Comm
 
     assert names(acme, "coffee") == ["coffee"]
     assert names(acme, "chai") == []
-    assert len([*(acme.cache / "v1/search").glob("*.sqlite")]) == 2  # of acme, and of what ships
+    assert len([*(acme.cache / "v1/search").glob("*.sqlite")]) == 3  # of acme, of the bundled and of the public skills
 
 
 def test_a_server_without_etags_works_too(acme: CommandSandbox, server: GitServer) -> None:

@@ -8,6 +8,7 @@ from .git import GitError, git
 from .moments import opened, respond_after, run_before_event
 from .names import NameServer
 from .oci import OciRegistry, Tokens, digest_of
+from .public_directory import ship_directory
 from .repository import Repository
 from .sandbox import CommandFailedError, Result, Sandbox
 from .server import GitServer
@@ -44,6 +45,7 @@ __all__ = [
     "render_tree",
     "respond_after",
     "run_before_event",
+    "ship_directory",
     "snapshot",
     "wait_for",
 ]

@@ -1,13 +1,18 @@
 """The environment of the commands on the pages: Ada's machine, and a forge with repositories."""
 
 import re
+import shlex
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kit import GitServer, Repository, Sandbox, make_skill, prefix_paths
+from kit import GitServer, Repository, Sandbox, git, make_skill, prefix_paths, ship_directory
+from kit.public_skills import words_of
 from pages.reading import Step
+
+from skillpm.core.names import SkillName
+from skillpm.formats.public_skills import PublicSkill, render_public_skills
+from skillpm.indexes.search.query import STOP_WORDS
 
 DEPLOY = """\
 ---
@@ -105,10 +110,28 @@ class UserMachine(Sandbox):
         self.forge = forge
         self.redirect_git("https://github.com/", server.address)
         self.git_config("[user]\n\tname = Ada\n\temail = ada@acme.example\n[init]\n\tdefaultBranch = main\n")
+        self.ship_public_skills()
         program = root / "bin" / "skillpm"
         program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillpm "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(self.command)} "$@"\n')
         program.chmod(0o755)
+
+    def ship_public_skills(self) -> None:
+        """Let the directory of public skills be that of the repositories of this forge."""
+        commits = {
+            name: git("rev-parse", "main", cwd=self.forge / name.replace("/", "-")) for name in OTHER_REPOSITORIES
+        }
+        skills = [
+            PublicSkill(
+                name=SkillName(name),
+                repository=repository,
+                folder=f"skills/{name}",
+                words=tuple(sorted(words_of(description) - STOP_WORDS)),
+            )
+            for repository, described in OTHER_REPOSITORIES.items()
+            for name, description in described.items()
+        ]
+        ship_directory(self, commits, render_public_skills(skills, STOP_WORDS))
 
     def run_steps(self, steps: Sequence[Step]) -> list[tuple[int, str]]:
         """Run all steps in one shell; return the exit code and the output of each, with Ada's home as /home/ada."""

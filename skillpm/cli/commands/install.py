@@ -25,7 +25,7 @@ from skillpm.cli.reports.change_output import exit_code_of, print_change
 from skillpm.cli.text_layout import format_skills
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
-from skillpm.errors import ManySkillsError, UsageError
+from skillpm.errors import ManySkillsError, UnknownSkillError, UsageError
 from skillpm.fetchers.common.base import AvailableSkill
 from skillpm.kinds.base import RefKind, Source
 from skillpm.operations.install.add import install
@@ -186,6 +186,17 @@ def _install(invocation: Invocation, scope: Scope, request: InstallRequest, *, i
             if not names:
                 raise
             request = request.replace(selection={**request.selection, error.spec: tuple(names)})
+        except UnknownSkillError as error:
+            if not error.choices or error.spec not in request.specs or not invocation.can_ask():
+                raise
+            message = f"{error.message}; well-known public repositories have it, not reviewed:"
+            invocation.console.print_message(message)
+            chosen = choose_skills(invocation, error)
+            request = request.replace(
+                specs=tuple(
+                    dict.fromkeys(it for spec in request.specs for it in (chosen if spec == error.spec else [spec]))
+                )
+            )
 
 
 def _announce_scope(invocation: Invocation, scope: Scope, *, is_new: bool) -> None:

@@ -1,6 +1,7 @@
 """`skillpm search`."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -12,9 +13,11 @@ from skillpm.cli.text_layout import format_skills
 from skillpm.core.text import redact_credentials, sanitize
 from skillpm.errors import UsageError
 from skillpm.indexes.client.catalogs import BUNDLED_KEY
-from skillpm.operations.search import SearchResult, SearchResults, search
+from skillpm.operations.search import SearchOptions, SearchResult, SearchResults, search
 from skillpm.operations.search_catalogs import INSTALLED
+from skillpm.operations.suggestions import Suggestion
 
+NOT_REVIEWED = "suggestions from well-known public repositories, not reviewed:"
 AGE_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -24,7 +27,8 @@ Examples:
   skillpm search pull request       skills with both words, best first
   skillpm search pdf --index acme   search one index
   skillpm search --installed pdf    search installed skills
-  skillpm search --triggers "roll back production"   what a message calls for"""
+  skillpm search --triggers "roll back production"   what a message calls for
+  skillpm search pdf --refresh anthropics/skills     what a repository has now"""
 )
 @click.argument("words", nargs=-1, required=True, metavar="WORDS...", help="Words that the skills should contain.")
 @click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="Show at most N results [default: 20].")
@@ -32,30 +36,37 @@ Examples:
 @click.option("--installed", is_flag=True, help="Search installed skills only, without network requests.")
 @click.option("--triggers", is_flag=True, help="Find installed skills whose triggers occur in the words, a message.")
 @advanced_option("--whole-words", is_flag=True, help="With --triggers, find them only as whole words.")
+@click.option(
+    "--refresh",
+    multiple=True,
+    metavar="REPO_OR_INDEX",
+    help="Fetch this repository or index again and search only there (repeatable).",
+)
 @network_options
 @viewer_options
-def command(call: Invocation, words: tuple[str, ...], limit: int, index: str, *, installed: bool) -> int:
-    """Search for skills by name, description, category and tags: installed, in all indexes, and bundled."""
+def command(
+    call: Invocation, words: tuple[str, ...], limit: int, index: str, refresh: tuple[str, ...], *, installed: bool
+) -> int:
+    """Search for skills by name, description, category and tags: installed, in all indexes, and bundled.
+
+    Without an index, or if nothing is found, it suggests skills of well-known public repositories, from a directory
+    that ships with skillpm: no requests are made for it, and they were not reviewed.
+    """
     query = " ".join(words)
-    if call.flags["triggers"]:
+    triggers = call.flags["triggers"]  # searches the installed ones anyway
+    places = {"--triggers": triggers, "--index": index, "--installed": installed and not triggers, "--refresh": refresh}
+    chosen = [flag for flag, value in places.items() if value]
+    if len(chosen) > 1:
+        raise UsageError(f"{chosen[0]} and {chosen[1]} cannot be used together")
+    if triggers:
         from skillpm.cli.reports.trigger_output import print_triggered  # noqa: PLC0415  (only for this option)
 
-        if index:
-            raise UsageError("--triggers and --index cannot be used together")
         print_triggered(call, query, whole_words=call.flags["whole_words"])
         return 0
     if call.flags["whole_words"]:
         raise UsageError("--whole-words needs --triggers")
-    if index and installed:
-        raise UsageError("--index and --installed cannot be used together")
-    results = search(
-        call.project,
-        create_service(call),
-        query,
-        limit=limit,
-        index=index,
-        only_installed=installed,
-    )
+    options = SearchOptions(limit=limit, index=index, only_installed=installed, refreshed=refresh)
+    results = search(call.project, create_service(call), query, options)
     if call.console.as_json:
         call.console.print_json(_to_json(query, results, call))
     else:
@@ -67,11 +78,22 @@ def command(call: Invocation, words: tuple[str, ...], limit: int, index: str, *,
             header = ("name", "version", "from") if call.console.is_terminal else ()
             call.console.print_painted(format_skills(rows, header=header, paint=call.console.paint))
         _print_notes(call, query, results, includes_indexes=not installed)
+        _print_suggestions(call, results.suggested)
     return 1 if any(index.database is None for index in results.searched_indexes) else 0
 
 
 def _source_label(result: SearchResult) -> str:
-    return sanitize(INSTALLED if result.is_installed else result.index or BUNDLED_KEY, 16)
+    return sanitize(INSTALLED if result.is_installed else result.index or BUNDLED_KEY, 40)
+
+
+def _print_suggestions(call: Invocation, suggested: Sequence[Suggestion]) -> None:
+    """Print public skills, marked as not reviewed, and the command that installs the first."""
+    if not suggested:
+        return
+    call.console.print_line(NOT_REVIEWED)
+    rows = [([it.skill.spec], f"words: {', '.join(it.skill.words)}") for it in suggested]
+    call.console.print_painted(format_skills(rows, paint=call.console.paint))
+    call.console.print_message(f"next: {call.scope.command('install', suggested[0].skill.spec)}")
 
 
 def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, includes_indexes: bool) -> None:
@@ -101,7 +123,7 @@ def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, 
         )
     installed = {it.entry.name for it in results.results if it.is_installed}
     spec = next((it.spec for it in results.results if it.spec and it.entry.name not in installed), "")
-    if spec:
+    if spec and not results.suggested:
         console.print_message(f"next: skillpm install{' -g' if invocation.flags['user'] else ''} {spec}")
 
 
@@ -112,11 +134,9 @@ def _print_no_results(console: Console, query: str, results: SearchResults, *, i
     counts = [f"{count:,} {sources.get(source, f'in {source}')}" for source, count in results.counts.items()]
     console.print_message(f"no results for `{sanitize(query, 80)}`{similar}")
     console.print_message(f"searched {', '.join(counts) if counts else 'nothing'}")
-    if includes_indexes and not results.searched_indexes:
+    if includes_indexes and not results.searched_indexes and not results.suggested:
         console.print_message("no index is configured; to add one: skillpm config set indexes.NAME.url URL")
         console.print_message("to list the skills of a repository: skillpm install OWNER/REPO --list")
-    if includes_indexes and results.known:
-        console.print_message(f"well-known repositories have: {', '.join(results.known)} (not searched, not checked)")
 
 
 def _format_age(fetched_at: float) -> str:
@@ -149,7 +169,19 @@ def _to_json(query: str, results: SearchResults, invocation: Invocation) -> dict
         "matched": results.match_kind,
         "meant": {typed: list(words) for typed, words in results.corrections.items()},
         "near": list(results.suggestions),
-        "known": list(results.known),
+        "suggested": [
+            {
+                "name": it.skill.name,
+                "repository": it.skill.repository,
+                "path": it.skill.folder,
+                "commit": it.commit,
+                "words": list(it.skill.words),
+                "spec": it.skill.spec,
+                "others": list(it.others),
+                "reviewed": False,
+            }
+            for it in results.suggested
+        ],
         "indexes": [
             {
                 "name": index.config.name,

@@ -6,7 +6,7 @@ fetched (ADR 20).
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from sqlite3 import Error as DatabaseError
 from threading import Lock
@@ -21,7 +21,9 @@ from skillpm.events import Reporter
 from skillpm.fetchers.bundled_paths import bundled_folder, bundled_names
 from skillpm.fetchers.common.destinations import Destinations
 from skillpm.fetchers.http.document_cache import Validators
+from skillpm.fetchers.public_directory import SKILLS_FILE, read_directory_file
 from skillpm.formats.index_sources import ConfiguredIndex
+from skillpm.formats.public_skills import read_public_skills
 from skillpm.formats.searched_catalog import CatalogEntry, read_searched_catalog
 from skillpm.formats.well_known import ALL_PATHS
 from skillpm.indexes.search.database import build_database, build_in_memory
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 60.0
 CATALOG_FILE = "index.json"
 BUNDLED_KEY = "bundled"
+PUBLIC_KEY = "public"
 
 
 class SearchedIndex(Value):
@@ -71,8 +74,11 @@ class Catalogs:
         header = self._cache.read_header(self._key(config))
         return header is not None and _is_fresh(header)
 
-    def open_index(self, config: ConfiguredIndex) -> SearchedIndex:
-        """Open an index, in its current state if possible. Errors of the index are returned, not raised."""
+    def open_index(self, config: ConfiguredIndex, *, refresh: bool = False) -> SearchedIndex:
+        """Open an index, in its current state if possible. Errors of the index are returned, not raised.
+
+        With `refresh`, it is requested even if that was done within the last minute.
+        """
         key = self._key(config)
         header = self._cache.read_header(key)
         database = None if header is None else self._cache.open(key, header)
@@ -85,7 +91,7 @@ class Catalogs:
                 ),
             )
         is_offline = self.settings.offline and not config.is_local
-        if cached is not None and not config.is_local and (is_offline or _is_fresh(cached[0])):
+        if cached is not None and not config.is_local and (is_offline or (_is_fresh(cached[0]) and not refresh)):
             return cached[1]
         if is_offline:
             return SearchedIndex(config=config, database=None, error="it is not cached, and the network is disabled")
@@ -103,14 +109,25 @@ class Catalogs:
 
     def open_bundled(self) -> SearchDatabase:
         """Open the catalog of the bundled skills."""
-        validators = _bundled_validators()
-        header = self._cache.read_header(BUNDLED_KEY)
+        return self._open_shipped(BUNDLED_KEY, _bundled_validators(), _read_bundled_entries)
+
+    def open_public(self) -> SearchDatabase:
+        """Open the catalog of the directory of public skills."""
+        state = os.stat(SKILLS_FILE)
+        validators = Validators(etag=f"{__version__}:{state.st_size}:{state.st_mtime_ns}")
+        return self._open_shipped(PUBLIC_KEY, validators, lambda: public_entries(read_directory_file(SKILLS_FILE)))
+
+    def _open_shipped(
+        self, key: str, validators: Validators, read_entries: Callable[[], Iterable[CatalogEntry]]
+    ) -> SearchDatabase:
+        """Open a catalog that ships with skillpm: the cached one, unless its files have changed."""
+        header = self._cache.read_header(key)
         if header is not None and header.validators == validators:
-            database = self._cache.open(BUNDLED_KEY, header)
+            database = self._cache.open(key, header)
             if database is not None:
                 return database
         new_header = CacheHeader(address="", validators=validators, fetched_at=0)
-        return self._build(BUNDLED_KEY, new_header, tuple(_read_bundled_entries()))
+        return self._build(key, new_header, tuple(read_entries()))
 
     def _refresh(
         self, config: ConfiguredIndex, key: str, cached: tuple[CacheHeader, SearchedIndex] | None
@@ -163,6 +180,14 @@ class Catalogs:
 
                 self._http_client = HttpClient(self.settings, self.reporter, self._destinations)
             return self._http_client
+
+
+def public_entries(text: str, repositories: Container[str] | None = None) -> Iterator[CatalogEntry]:
+    """Yield the catalog entries of the directory of public skills, or only those of some of its repositories."""
+    for skill in read_public_skills(text):
+        if repositories is None or skill.repository in repositories:
+            words = " ".join(skill.words)
+            yield CatalogEntry(name=skill.name, description=words, tags=(skill.repository,), folder=skill.folder)
 
 
 def _fetch_catalog(

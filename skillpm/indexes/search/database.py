@@ -10,7 +10,8 @@ from skillpm.indexes.search.full_text import SearchDatabase
 CREATE_SQL = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE skills (id INTEGER PRIMARY KEY, name TEXT, version TEXT, category TEXT, tags TEXT, description TEXT);
+CREATE TABLE skills (id INTEGER PRIMARY KEY, name TEXT, version TEXT, category TEXT, tags TEXT, description TEXT,
+    folder TEXT);
 CREATE VIRTUAL TABLE words USING fts5(
     name, tags, category, description,
     content = 'skills', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
@@ -21,7 +22,7 @@ BEGIN;
 # descriptions, is left out: it is probably a typing error itself.
 INDEX_SQL = """
 BEGIN;
-CREATE UNIQUE INDEX names ON skills (name);
+CREATE INDEX names ON skills (name);
 INSERT INTO words (words) VALUES ('rebuild');
 INSERT INTO words (words) VALUES ('optimize');
 CREATE VIRTUAL TABLE temp.found USING fts5vocab(main, words, col);
@@ -40,8 +41,8 @@ def build_database(path: str, entries: Iterable[CatalogEntry]) -> SearchDatabase
     try:
         database.executescript(CREATE_SQL)
         database.executemany(
-            "INSERT INTO skills (name, version, category, tags, description) VALUES (?, ?, ?, ?, ?)",
-            ((it.name, it.version, it.category, "\n".join(it.tags), it.description) for it in entries),
+            "INSERT INTO skills (name, version, category, tags, description, folder) VALUES (?, ?, ?, ?, ?, ?)",
+            ((it.name, it.version, it.category, "\n".join(it.tags), it.description, it.folder) for it in entries),
         )
         database.executescript(INDEX_SQL)
     except BaseException:

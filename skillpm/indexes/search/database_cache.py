@@ -21,7 +21,7 @@ from skillpm.files import BINARY, NOFOLLOW, NONBLOCK, discard_file, write_docume
 from skillpm.indexes.search.database import open_database
 from skillpm.indexes.search.full_text import SearchDatabase
 
-FORMAT_VERSION = 1  # of header and database; those of another version are rebuilt
+FORMAT_VERSION = 2  # of header and database; those of another version are rebuilt
 CHUNK_SIZE = 1 << 20
 MAX_HEADER_SIZE = 1 << 16
 

@@ -175,14 +175,15 @@ class SearchDatabase:
         return {row[0] for row in self._query("SELECT rowid FROM words WHERE words MATCH ?", match)}
 
     def _read_entry(self, row: int) -> CatalogEntry:
-        query = "SELECT name, version, category, tags, description FROM skills WHERE id = ?"
-        ((name, version, category, tags, description),) = self._query(query, row)
+        query = "SELECT name, version, category, tags, description, folder FROM skills WHERE id = ?"
+        ((name, version, category, tags, description, folder),) = self._query(query, row)
         return CatalogEntry(
             name=SkillName(name),
             version=version,
             category=category,
             tags=tuple(tags.split("\n")) if tags else (),
             description=description,
+            folder=folder,
         )
 
     def _query(self, sql: str, *values: Any) -> list[Any]:

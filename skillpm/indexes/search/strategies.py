@@ -22,6 +22,8 @@ class SearchableCatalog(Value):
     texts: Mapping[str, str] = EMPTY_MAPPING
     # Returns an index of whole skills, if there is one, for a search by some of the words.
     open_bodies: Callable[[], BodyIndex] | None = None
+    # Word -> other words that count like it.
+    synonyms: Corrections = EMPTY_MAPPING
 
 
 class Matches(Value):
@@ -35,10 +37,11 @@ def find_matches(
     catalog: SearchableCatalog, query: Query, kind: MatchKind, limit: int, is_hidden: Callable[[str], bool]
 ) -> Matches:
     """Return the skills that match a query in one way, best first."""
+    database, words = catalog.database, catalog.synonyms
+    synonyms = {word: (word, *words[word]) for word in query.words if word in words}
     if kind == "all":
-        return Matches(hits=_match_all_words(catalog, query, limit, is_hidden))
-    database = catalog.database
-    similar = database.suggest_words(query.words, is_hidden)
+        return Matches(hits=_match_all_words(catalog, query, limit, is_hidden, synonyms))
+    similar = {**database.suggest_words(query.words, is_hidden), **synonyms}
     if kind == "some":
         return Matches(hits=_match_any_word(catalog, query, limit, is_hidden, similar))
     hits = database.search_all_words(query, limit, is_hidden, similar) if similar else Hits()
@@ -48,7 +51,8 @@ def find_matches(
     def has_hits(typed: str, word: str) -> bool:
         return bool(database.search_all_words(query, 1, is_hidden, {**similar, typed: (word,)}).total)
 
-    used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in similar.items()}
+    corrected = {typed: words for typed, words in similar.items() if typed not in synonyms}
+    used = {typed: tuple(word for word in words if has_hits(typed, word)) for typed, words in corrected.items()}
     return Matches(hits=hits, corrections=used)
 
 
@@ -69,9 +73,11 @@ def _match_any_word(
     return Hits(best=best, total=len(names))
 
 
-def _match_all_words(catalog: SearchableCatalog, query: Query, limit: int, is_hidden: Callable[[str], bool]) -> Hits:
+def _match_all_words(
+    catalog: SearchableCatalog, query: Query, limit: int, is_hidden: Callable[[str], bool], synonyms: Corrections
+) -> Hits:
     if not catalog.texts:
-        return catalog.database.search_all_words(query, limit, is_hidden)
+        return catalog.database.search_all_words(query, limit, is_hidden, synonyms)
     hits = catalog.database.search_all_words(query, UNLIMITED, is_hidden)
     known = {hit.entry.name for hit in hits.best}
     within = sorted(

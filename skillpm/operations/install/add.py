@@ -17,6 +17,7 @@ from skillpm.errors import (
     NotTrusted,
     OfflineError,
     RefusedError,
+    UnknownSkillError,
     UsageError,
 )
 from skillpm.formats.editing.json_edit import set_members
@@ -36,6 +37,8 @@ from skillpm.specs.sibling_skills import sibling_notes
 from skillpm.specs.spec_requirements import is_same_origin, is_satisfied, parse_requests
 from skillpm.specs.whole_folders import add_includes, include_notes, parse_includes
 
+MAX_NAMED = 4
+
 
 def install(project: Project, request: InstallRequest, options: ChangeOptions) -> ChangeResult:
     """Add skills to the manifest and install them. Skills that are there from the same source stay as they are."""
@@ -47,7 +50,7 @@ def install(project: Project, request: InstallRequest, options: ChangeOptions) -
     group = parse_skill_name(request.group) if request.group else ""
     require_project_manifest(project.scope, project.settings)  # before any server is contacted
     require_agent_folders(request.agents, project)
-    with _hint_local_path(request.specs, project.settings.working_directory):
+    with _hint_local_path(request.specs, project.settings.working_directory), _suggest_public(project, request.specs):
         before = read_project_files(project)
         copies = make_fetchers(project).with_locked(before.whole_lockfile.skills).copies
         if request.agents:
@@ -211,6 +214,23 @@ def _hint_local_path(specs: Sequence[str], directory: str) -> Iterator[None]:
         )
         if local is not None and not is_about_flags:
             error.hint = f"to install the local one, use `./{sanitize(local)}`"
+        raise
+
+
+@contextmanager
+def _suggest_public(project: Project, specs: Sequence[str]) -> Iterator[None]:
+    """Add the public skills of that name to the error that no index has one of `specs`."""
+    try:
+        yield
+    except UnknownSkillError as error:
+        from skillpm.operations.suggestions import suggest_name  # noqa: PLC0415  (only after a mistake)
+
+        if not {error.spec, f"bundled:{error.spec}"} & {*specs} or not (skills := suggest_name(project, error.spec)):
+            raise
+        error.choices = tuple((it.spec, it.folder, f"words: {', '.join(it.words)}") for it in skills)
+        others = f" (or from {', '.join(it.repository for it in skills[1:MAX_NAMED])})" if skills[1:] else ""
+        command = project.command("install", skills[0].spec)
+        error.hint = f"a well-known public repository has it, not reviewed: {command}{others}"
         raise
 
 
