@@ -99,7 +99,11 @@ def commit(target: InstallTarget, change: ChangeSet, documents: Mapping[str, str
             # Only the directory entries: what is inside the folders was flushed by the `FsyncQueue`.
             sync_folder(os.path.dirname(layout.staged_document_path("receipt")))
             sync_folder(layout.staging)
+    try:
         write_journal(layout, journal, fsync=target.fsync)
+    except OSError as error:  # it may be in place, if only its folder could not be flushed
+        with translate_os_errors("write the journal", layout.journal, is_resumable=not _discard_journal(target)):
+            raise error from None
     try:
         finish(target, journal, warn)
     except OSError as error:
@@ -165,13 +169,19 @@ def _roll_back_if_untouched(target: InstallTarget, journal: Journal) -> bool:
         and all(read_inode(layout.skill_path(name)) == old_inode for name, old_inode in old_inodes.items())
         and all(read_inode(os.path.join(layout.staging, name)) == put.new_inode for name, put in journal.puts.items())
     )
-    with suppress(OSError):
-        if is_untouched:
-            discard_file(layout.journal)
-            if target.fsync:
-                sync_folder(layout.internal_dir)
+    if is_untouched and _discard_journal(target):
+        with suppress(OSError):
             remove_folder(layout.trash)
     return not os.path.lexists(layout.journal)
+
+
+def _discard_journal(target: InstallTarget) -> bool:
+    """Delete the journal of a change that has moved nothing; return whether it is gone."""
+    with suppress(OSError):
+        discard_file(target.layout.journal)
+        if target.fsync:
+            sync_folder(target.layout.internal_dir)
+    return not os.path.lexists(target.layout.journal)
 
 
 def _discard_restored_backup(layout: Layout, journal: Journal, backup_id: str, warn: Callable[[str], None]) -> None:

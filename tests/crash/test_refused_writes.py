@@ -47,6 +47,10 @@ def first_move(calls: Calls) -> int:
     return after(calls, lambda call: call[-1].endswith("/journal.json"), "rename")
 
 
+def flush_of_journal(calls: Calls) -> int:
+    return after(calls, lambda call: call[-1].endswith("/journal.json"), "fsync")
+
+
 def last_flush(calls: Calls) -> int:
     return after(calls, lambda call: call[0].startswith("unlink") and call[1].endswith("/journal.json"), "fsync")
 
@@ -79,6 +83,21 @@ def test_a_change_whose_first_move_is_refused_is_taken_back(name: str, place: in
         "error: cannot install: disk quota exceeded",
         f"  where: {refused[place].replace('ROOT', str(world.root))}",
         "  hint: free some space and run the command again; no partial change was left",
+    ]
+    assert world.snapshot(ignore=NO_STATE) == sweep.before.files
+
+
+@pytest.mark.parametrize("name", ["install", "link"])
+def test_a_journal_of_which_the_folder_is_not_flushed_is_taken_back(name: str, folder: Path) -> None:
+    sweep = Sweep(name, folder)
+
+    world, _, ended = refused_at(sweep, flush_of_journal, errno.EIO)
+
+    assert ended.code == 1
+    assert ended.stderr.splitlines()[-3:] == [
+        "error: cannot write the journal: input/output error",
+        f"  where: {world.work}/.agent-skills/.skillpm/journal.json",
+        "  hint: check the disk (see the system log), then run the command again; no partial change was left",
     ]
     assert world.snapshot(ignore=NO_STATE) == sweep.before.files
 
