@@ -286,6 +286,7 @@ note: not installed by skillpm and never changed: mine
     where: WORK/.agent-skills
 no problems in WORK/.agent-skills; checked:
   environment variables
+  the command skillpm
   git
   a single home
   free disk space
@@ -310,7 +311,7 @@ no problems in WORK/.agent-skills; checked:
     output = sick.json_output("doctor")
     assert list(output) == ["ok", "checks"]
     assert {tuple(row) for row in output["checks"]} == {("id", "ok", "message", "hint", "where", "level")}
-    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 21)
+    assert (output["ok"], len({row["id"] for row in output["checks"]})) == (True, 22)
     assert sick.output("doctor", "-q") == ""
 
 
@@ -421,6 +422,26 @@ def test_a_missing_or_outdated_git_is_reported(sick: CommandSandbox) -> None:
     (programs / "git").write_text("#!/bin/sh\necho git version 2.30.2\n")
     (programs / "git").chmod(0o755)
     assert problems(sick, env={"PATH": str(programs)})[0] == "git is too old for skillpm: git version 2.30.2"
+
+
+def test_a_program_of_another_project_on_path_is_noted(scene: CommandSandbox) -> None:
+    module, programs = scene.root / "node_modules/skillpm/cli.js", scene.root / "bin"
+    module.parent.mkdir(parents=True)
+    programs.mkdir()
+    (programs / "skillpm").symlink_to(module)
+    note = "`skillpm` on PATH is the program of another project"
+    texts = {
+        "#!/usr/bin/env node\nimport './main.js'\n": [note],
+        "#!/srv/tools/bin/python3.12\nfrom skillpm.main import main\n": [note],
+        "#!/bin/sh\n'''exec' '/srv/tools/bin/python' \"$0\" \"$@\"\n' '''\nimport skillpm\n": [note],
+        "#!/srv/tools/bin/python\nfrom skillpm.cli.entry_point import main\n": [],
+        "#!/usr/bin/env python3\nPK\3\4site-packages/skillpm/cli/entry_point.py": [],
+        '#!/bin/sh\nexec mise x -- skillpm "$@"\n': [],
+    }
+    for text, expected in texts.items():
+        module.write_text(text)
+        module.chmod(0o755)
+        assert notes(scene, env={"PATH": f"{programs}:{os.environ['PATH']}"}) == expected, text
 
 
 def test_two_homes_are_reported(sick: CommandSandbox) -> None:

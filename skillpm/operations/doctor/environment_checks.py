@@ -26,6 +26,10 @@ from skillpm.scope.trusted_signers import read_trust_rules, require_files_of_rul
 from skillpm.vetting.applied_rules import apply_rule
 
 OLDEST_GIT = (2, 37)
+# What starts a script of Python (pip writes two lines if the path is long) or of Node.js.
+SCRIPT = lazy_pattern(rb"#!(?:[^\n]*\b(?:python|pypy|node)|/bin/sh\n'''exec' )")
+# A console script imports the module; in an executable zip archive, the same name has slashes.
+STARTS_SKILLPM = lazy_pattern(rb"skillpm[./]cli[./]entry_point")
 MIN_FREE_BYTES = 10_000_000
 FOLDER_VARIABLES = ("SKILLPM_HOME", "SKILLPM_CONFIG_DIR", "SKILLPM_CACHE_DIR")
 KNOWN_VARIABLES = (
@@ -82,6 +86,21 @@ def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
     numbers = re.search(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
         yield Diagnostic(message=f"git is too old for skillpm: {version}", hint=advice)
+
+
+def check_command(doctor: DoctorContext) -> Iterator[Diagnostic]:
+    """Find a `skillpm` of another project on PATH: a script of Python or Node.js that does not start this package.
+
+    Wrappers in shell and binary programs may start anything, and are not judged.
+    """
+    found = shutil.which("skillpm", path=doctor.settings.environ.get("PATH") or os.devnull)
+    if found is None:
+        return
+    with open(found, "rb") as file:
+        content = file.read()
+    if SCRIPT.match(content) and not STARTS_SKILLPM.search(content):
+        hint = "run `agent-skillpm`, which is this program, or put the folder of this program first in PATH"
+        yield _note("`skillpm` on PATH is the program of another project", where=found, hint=hint)
 
 
 def check_config(doctor: DoctorContext) -> Iterable[Diagnostic]:

@@ -18,6 +18,7 @@ def _if_scope(check: Callable[[DoctorContext, Scope], Iterable[Diagnostic]]) -> 
 # Ordered by dependency: what is reported first is to be repaired first. The text is the label in the report.
 CHECKS: dict[str, tuple[str, Check]] = {
     "environment": ("environment variables", environment_checks.check_environment),
+    "command": ("the command skillpm", environment_checks.check_command),
     "git": ("git", environment_checks.check_git),
     "homes": ("a single home", environment_checks.check_homes),
     "disks": ("free disk space", environment_checks.check_disks),
