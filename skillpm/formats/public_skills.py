@@ -30,6 +30,11 @@ class PublicSkill(Value):
         """The SPEC that installs it."""
         return f"{self.repository}@{self.name}"
 
+    @property
+    def summary(self) -> str:
+        """The words, as they are printed."""
+        return f"words: {', '.join(self.words)}" if self.words else ""
+
 
 def public_source(repository: str) -> GitSource:
     """Return the source of a repository of the directory."""

@@ -63,6 +63,15 @@ acme/skills@pdf  words: extract, files, forms
     assert forge.full_snapshot == before
 
 
+def test_a_bundled_skill_with_all_words_is_the_next_step(forge: CommandSandbox) -> None:
+    ship_directory(forge, {"other/tools": OTHER}, "the\n@other/tools\n/\ncode-review\nnginx servers\n")
+
+    output = forge.output("search", "code-review")
+    assert output.splitlines()[-2:] == ["other/tools@code-review", "! next: skillpm install code-review"]
+    output = forge.output("search", "review", "nginx")  # bundled skills have some of the words
+    assert output.splitlines()[-1] == "! next: skillpm install other/tools@code-review"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

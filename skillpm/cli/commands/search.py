@@ -1,7 +1,6 @@
 """`skillpm search`."""
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,7 +14,6 @@ from skillpm.errors import UsageError
 from skillpm.indexes.client.catalogs import BUNDLED_KEY
 from skillpm.operations.search import SearchOptions, SearchResult, SearchResults, search
 from skillpm.operations.search_catalogs import INSTALLED
-from skillpm.operations.suggestions import Suggestion
 
 NOT_REVIEWED = "suggestions from well-known public repositories, not reviewed:"
 AGE_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -78,7 +76,7 @@ def command(
             header = ("name", "version", "from") if call.console.is_terminal else ()
             call.console.print_painted(format_skills(rows, header=header, paint=call.console.paint))
         _print_notes(call, query, results, includes_indexes=not installed)
-        _print_suggestions(call, results.suggested)
+        _print_suggestions(call, results)
     return 1 if any(index.database is None for index in results.searched_indexes) else 0
 
 
@@ -86,14 +84,21 @@ def _source_label(result: SearchResult) -> str:
     return sanitize(INSTALLED if result.is_installed else result.index or BUNDLED_KEY, 40)
 
 
-def _print_suggestions(call: Invocation, suggested: Sequence[Suggestion]) -> None:
-    """Print public skills, marked as not reviewed, and the command that installs the first."""
-    if not suggested:
+def _print_suggestions(call: Invocation, results: SearchResults) -> None:
+    """Print public skills, marked as not reviewed; and if nothing else matches, the command that installs the first."""
+    if not results.suggested:
         return
     call.console.print_line(NOT_REVIEWED)
-    rows = [([it.skill.spec], f"words: {', '.join(it.skill.words)}") for it in suggested]
+    skills = [it.skill for it in results.suggested]
+    rows = [([it.spec], it.summary) for it in skills]
     call.console.print_painted(format_skills(rows, paint=call.console.paint))
-    call.console.print_message(f"next: {call.scope.command('install', suggested[0].skill.spec)}")
+    if not _is_answered(results):
+        call.console.print_message(f"next: {call.scope.command('install', skills[0].spec)}")
+
+
+def _is_answered(results: SearchResults) -> bool:
+    """Return whether skills that are no suggestions match, and not only by some of the words."""
+    return bool(results.results) and results.match_kind != "some"
 
 
 def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, includes_indexes: bool) -> None:
@@ -123,7 +128,7 @@ def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, 
         )
     installed = {it.entry.name for it in results.results if it.is_installed}
     spec = next((it.spec for it in results.results if it.spec and it.entry.name not in installed), "")
-    if spec and not results.suggested:
+    if spec and (_is_answered(results) or not results.suggested):
         console.print_message(f"next: skillpm install{' -g' if invocation.flags['user'] else ''} {spec}")
 
 

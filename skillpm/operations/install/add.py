@@ -227,7 +227,7 @@ def _suggest_public(project: Project, specs: Sequence[str]) -> Iterator[None]:
 
         if not {error.spec, f"bundled:{error.spec}"} & {*specs} or not (skills := suggest_name(project, error.spec)):
             raise
-        error.choices = tuple((it.spec, it.folder, f"words: {', '.join(it.words)}") for it in skills)
+        error.choices = tuple((it.spec, it.folder, it.summary) for it in skills)
         others = f" (or from {', '.join(it.repository for it in skills[1:MAX_NAMED])})" if skills[1:] else ""
         command = project.command("install", skills[0].spec)
         error.hint = f"a well-known public repository has it, not reviewed: {command}{others}"
