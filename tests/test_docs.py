@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,7 +10,7 @@ import click
 import pytest
 
 from skillpm import errors
-from skillpm.cli.main import ALIASES, COMMANDS
+from skillpm.cli.main import ALIASES, COMMANDS, load_command
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,7 +48,7 @@ def commands() -> dict[str, click.Command]:
     """Return every command by name, those of groups as `backup list`."""
     by_name: dict[str, click.Command] = {}
     for name in COMMANDS:
-        command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
+        command = load_command(name)
         by_name[name] = command
         if isinstance(command, click.Group):
             by_name |= {f"{name} {inner}": part for inner, part in command.commands.items()}

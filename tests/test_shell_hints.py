@@ -19,7 +19,7 @@ QUOTED = re.compile(r"^(shell_words?|join)\(|(^|\.)(scope_)?flag$|^g$|^' -g' if 
 VALID = {
     "cli/commands/agents.py": {"present or 'AGENT'"},
     "cli/commands/completion.py": {"'|'.join(SHELLS)"},
-    "cli/commands/import.py": {"agent"},
+    "cli/commands/import_.py": {"agent"},
     "cli/commands/index.py": {"subcommand"},
     "cli/commands/install.py": {"spec"},  # of `format_skill_spec`, which quotes
     "cli/commands/new.py": {"path"},  # quoted one line above

@@ -150,8 +150,8 @@ class LazyGroup(click.Group):
         if COMPLETION_VARIABLE in os.environ:
             from skillpm.cli.shell_completion import add_completions, create_stub  # noqa: PLC0415  (only while a shell completes)
 
-            return create_stub(name) or add_completions(name, _load_command(name))
-        return _load_command(name)
+            return create_stub(name) or add_completions(name, load_command(name))
+        return load_command(name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete command names from the table, without importing any command."""
@@ -230,8 +230,10 @@ def _is_command(name: str) -> bool:
     return name in COMMANDS or name in HIDDEN_COMMANDS or name in ALIASES
 
 
-def _load_command(name: str) -> click.Command:
-    command: click.Command = import_module(f"skillpm.cli.commands.{name}").command
+def load_command(name: str) -> click.Command:
+    """Import and return a command of the table."""
+    module = "import_" if name == "import" else name  # a keyword cannot be the name of a module
+    command: click.Command = import_module(f"skillpm.cli.commands.{module}").command
     return command
 
 
