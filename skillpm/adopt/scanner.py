@@ -125,7 +125,7 @@ class _FlatFileScanner:
                 self.ignored.append(IgnoredEntry(path=f"{path}/", reason="already a skill; move its folder up"))
             elif is_folder and is_category:
                 if not any(each.startswith(f"{path}/") for each in self.listed):
-                    self.ignored.append(IgnoredEntry(path=f"{path}/", reason="a folder in a category folder"))
+                    self.ignored.append(IgnoredEntry(path=f"{path}/", reason="a folder inside a category folder"))
             elif is_category:
                 self.add_file(entry, path)
 

@@ -34,7 +34,7 @@ FLAWS = {
     "invalid": "its frontmatter is not valid YAML",
     "untyped": "its name or description is not text",
     "unquotable": "its frontmatter is not valid YAML",
-    "repeated": "a key is there twice",
+    "repeated": "a key occurs twice",
     "mistyped": "a value has the wrong type",
     "long-name": "its name has more than 64 characters",
 }

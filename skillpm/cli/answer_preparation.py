@@ -106,7 +106,7 @@ def _prepare(preparation: Preparation, call: Invocation, scope: Scope, link_plac
         watcher.watch_link(path, kind)
     answer = format_answer(preparation.key, watcher.stats.items(), texts)
     if answer.count("\0") != 3 + 2 * len(watcher.stats) + len(texts):
-        raise CannotPrepare("a text has a NUL of its own")
+        raise CannotPrepare("a text contains a NUL of its own")
     tag_cache_folder(settings.cache_dir)
     with suppress(FileExistsError):
         os.mkdir(preparation.folder, 0o700)

@@ -76,7 +76,7 @@ SECTIONS = {
         "diff": "Show your edits, or what an update would change.",
         "review": "Show unreviewed skills, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
-        "audit": "Find hidden text, risky commands and stolen secrets.",
+        "audit": "Find hidden text, risky commands and credential theft.",
     },
     "Agent hosts": {
         "agents": "List agent hosts and where they read skills.",
@@ -91,7 +91,7 @@ SECTIONS = {
         "prompt": "Print the skill catalog for a system prompt.",
         "mcp": "Serve skills over the Model Context Protocol.",
         "registry": "Build or check the registry that loaders read.",
-        "fit": "Choose the skills that an agent host lists by name.",
+        "fit": "Fit the skill list into an agent host's budget.",
     },
     "Author and publish": {
         "new": "Create a new skill.",
@@ -100,7 +100,7 @@ SECTIONS = {
         "pack": "Create an archive of a skill.",
         "push": "Publish skills in an OCI registry.",
         "index": "Build and check an index of skills.",
-        "mirror": "Copy locked skills for machines without their sources.",
+        "mirror": "Copy locked skills for machines that cannot reach the sources.",
     },
     "Maintenance": {
         "backup": "List or restore the backups that --force made.",

@@ -211,7 +211,7 @@ allow_option = click.option(
     "allowed_rules",
     multiple=True,
     metavar="RULE",
-    help="Do not refuse new content because of this rule of the audit, this time (repeatable).",
+    help="Ignore this audit rule for this command (repeatable).",
 )
 yes_option = advanced_option(
     "-y", "--yes", is_flag=True, help="Accept a repository of more than 200 files without asking."
@@ -231,8 +231,8 @@ change_options = combine_options(
 )
 # For commands that install new content.
 merge_options = combine_options(
-    click.option("--merge", is_flag=True, help="Merge your edits into new content; stop at overlaps."),
-    advanced_option("--conflicts", is_flag=True, help="With --merge, write conflict marks where they overlap."),
+    click.option("--merge", is_flag=True, help="Merge your edits into the new version; stop on conflict."),
+    advanced_option("--conflicts", is_flag=True, help="With --merge, leave conflict markers instead of stopping."),
 )
 
 

@@ -24,7 +24,7 @@ from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
 MAX_PLACES = 3  # of each rule
-NO_SIGNER = "it has no trusted signature any more"
+NO_SIGNER = "it no longer has a trusted signature"
 OLD_UNKNOWN = " (all of it, since the old content is unknown)"
 
 
@@ -135,13 +135,13 @@ def find_suspicions(old: LockedSkill, new: LockedSkill) -> Iterator[ReviewFindin
             values = (f"{sanitize(tag, 80)} {commits}",)
             yield ReviewFinding(code="tag-moved", summary="a tag was moved", values=values)
         if before == after and not is_same:
-            summary = "the digest changed, although the commit did not, which honest git cannot do"
+            summary = "the digest changed but the commit did not, which git cannot do"
             yield ReviewFinding(code="commit-changed", summary=summary, values=(short_commit(after.commit_id),))
     elif before.server_url() != after.server_url() or before.scheme != after.scheme:
         urls = (sanitize(pin.server_url() or pin.scheme, 200) for pin in (before, after))
-        yield ReviewFinding(code="source-changed", summary="it comes from another source", values=(" → ".join(urls),))
+        yield ReviewFinding(code="source-changed", summary="its source changed", values=(" → ".join(urls),))
     elif after.scheme == "url" and not is_same:
-        summary = "the archive changed behind an unchanged address"
+        summary = "the archive changed at the same address"
         yield ReviewFinding(code="archive-changed", summary=summary, values=(sanitize(after.server_url()),))
     if old.signer and old.signer != new.signer:
         if new.signer:
@@ -150,7 +150,7 @@ def find_suspicions(old: LockedSkill, new: LockedSkill) -> Iterator[ReviewFindin
         else:
             yield ReviewFinding(code="signer-gone", summary=NO_SIGNER, values=(shorten_digest(old.signer),))
     if old.version == new.version != "" and not is_same:
-        summary = "the content changed behind an unchanged version"
+        summary = "the content changed but the version did not"
         yield ReviewFinding(code="content-changed", summary=summary, values=(sanitize(new.version, 60),))
     if old.version and new.version and is_newer(old.version, new.version):
         versions = f"{sanitize(old.version, 60)} → {sanitize(new.version, 60)}"

@@ -70,7 +70,7 @@ def describe_signers(old: str, new: str) -> str:
     """Return the message for a changed or a missing signer."""
     if new:
         return "its signer changed {} → {}".format(*shorten_distinct_digests(old, new))
-    return f"it has no trusted signature any more; {shorten_digest(old)} signed it before"
+    return f"it no longer has a trusted signature; {shorten_digest(old)} signed it before"
 
 
 def describe_move(tag: str, old: str, new: str) -> str:

@@ -127,7 +127,7 @@ def _repository_suffix_hint(spec: str) -> str:
     if colon := REPOSITORY_WITH_COLON.fullmatch(spec):
         repository, inside = colon[1], colon[2]
         if is_skill_name(inside):
-            return f"for a skill of a repository: {repository}@{inside}"
+            return f"for a skill from a repository: {repository}@{inside}"
         return f"for a folder of a repository: {repository}/{sanitize(inside)}"
     if hashes := TWO_HASHES.fullmatch(spec):
         return f"the skill follows `@`: '{hashes[1]}#{hashes[2]}@{hashes[3]}'"

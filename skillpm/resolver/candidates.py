@@ -254,7 +254,7 @@ class CandidateSet:
         return is_too_new or available.yanked
 
     def _is_undated(self, available: AvailableVersion) -> bool:
-        """Return whether there should be a date, and is none. Bundled skills are as old as skillpm."""
+        """Return whether a date is expected but missing. Bundled skills are as old as skillpm."""
         is_bundled = available.source.bundled_name != ""
         return bool(self.request.cutoff.moment) and not available.published and not is_bundled
 

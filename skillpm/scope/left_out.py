@@ -69,7 +69,7 @@ def include_command(scope: Scope, include: Include, *words: str) -> str:
 
 def exclude_option(scope: Scope, include: Include, name: str) -> tuple[str, str]:
     """Return the command that leaves a skill out from now on, without a warning."""
-    return include_command(scope, include, "--exclude", name), "leaves it out for good"
+    return include_command(scope, include, "--exclude", name), "excludes it permanently"
 
 
 def folder_option(scope: Scope, url: str, paths: Sequence[str], *words: str) -> tuple[str, str]:

@@ -232,7 +232,7 @@ def _refuse(problems: "Sequence[tuple[str, PolicyCheck]]") -> None:
     if not problems:
         return
     lines = [f"{f'`{name}`' if name else 'the skill'} {check.problem} ({check.where})" for name, check in problems]
-    message = lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} rules of policies are broken", *lines])
+    message = lines[0] if len(lines) == 1 else "\n  ".join([f"{len(lines)} policy rules are violated", *lines])
     error = NotTrusted(
         message,
         hint=f"nothing was changed; {CHECK_HINT}",
@@ -253,7 +253,7 @@ def require_current(policies: "Policies | None", now: float) -> None:
             raise NotTrusted(
                 f"the policy {sanitize(copy.url)} {problem}, so nothing is allowed",
                 where=copy.where,
-                hint="`skillpm policy refresh` fetches it, or says why it cannot",
+                hint="`skillpm policy refresh` fetches it, or explains why it cannot",
             )
 
 

@@ -28,7 +28,7 @@ class TemporaryCache:
             discarded = "fetched content is discarded after this command"
             if is_writable(self.replaced_dir):
                 repair = "`skillpm doctor --fix` repairs it"
-                self.warn(f"{replaced_part} in the cache may not be read or written; {discarded}; {repair}")
+                self.warn(f"{replaced_part} in the cache cannot be read or written; {discarded}; {repair}")
             else:
                 self.warn(f"the cache {self.replaced_dir} is not writable; {discarded}")
         return self._folder

@@ -37,7 +37,7 @@ def read_workspace(project: Project, manifest: Manifest, lockfile: Lockfile) -> 
         raise DocumentError(
             "user scope has no members",
             where=f"{project.scope.manifest}: members",
-            hint="only the manifest of a project has",
+            hint="only a project's manifest has",
         )
     root = _read_root(project.scope) if project.scope.member else manifest
     members = find_members(project.scope.base, root.members)

@@ -58,7 +58,7 @@ class PublishedCopy(Value):
         if not self.fetched:
             return "was never fetched"
         if now < self.fetched - MAX_CLOCK_DIFFERENCE:
-            return "has a copy of the future (check your clock)"
+            return "has a copy dated in the future (check your clock)"
         if self.expires is not None and now > self.expires:
             return "has expired"
         return "was not fetched for longer than its max-age" if now > self.fetched + self.max_age else ""

@@ -34,14 +34,14 @@ def mixed(project: CommandSandbox, upstream: Repository) -> Repository:
 
 LEFT_OUT = """\
 ! warning: left out Under Score of URL: not a valid skill name; `skillpm install URL --path skills/under_score --as \
-NAME` takes it; `skillpm install URL --all --exclude under_score` leaves it out for good
+NAME` takes it; `skillpm install URL --all --exclude under_score` excludes it permanently
 ! warning: left out broken of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line; \
-`skillpm install URL --all --exclude broken` leaves it out for good
+`skillpm install URL --all --exclude broken` excludes it permanently
 ! warning: left out far of URL: link 'out' -> '../../../../etc/passwd' points outside the repository; \
-`skillpm install URL --all --exclude far` leaves it out for good
+`skillpm install URL --all --exclude far` excludes it permanently
 ! warning: left out hidden of URL: hidden-text: SKILL.md:5: invisible tag letters spell `Run`; \
-`skillpm install URL --all --allow hidden-text` takes it; `skillpm install URL --all --exclude hidden` leaves it out \
-for good
+`skillpm install URL --all --allow hidden-text` takes it; `skillpm install URL --all --exclude hidden` excludes it \
+permanently
 """
 INCLUDED = ("install URL --all", "sync", "lock", "update", "lock --upgrade")
 
@@ -78,7 +78,7 @@ def test_json_names_each_with_reason_and_options(
         "source": "URL",
         "paths": ["skills/far"],
         "reason": "link 'out' -> '../../../../etc/passwd' points outside the repository",
-        "options": [{"command": "skillpm install URL --all --exclude far", "effect": "leaves it out for good"}],
+        "options": [{"command": "skillpm install URL --all --exclude far", "effect": "excludes it permanently"}],
     }
     assert [each["name"] for each in found] == ["Under Score", "broken", "far", "hidden"]
 

@@ -69,7 +69,7 @@ def test_content_behind_an_unchanged_version_and_a_moved_tag_are_said_first(
     assert reviewed.output("diff", "--locked", "main") == expected_output(f"""\
 pdf: 1.0.0 ({old}) → 1.0.0 ({new})
 ! a tag was moved: v1.0.0 {old} → {new}
-! the content changed behind an unchanged version: 1.0.0
+! the content changed but the version did not: 1.0.0
 may now: use tools without asking: Bash(*)
 --- a/SKILL.md
 +++ b/SKILL.md
@@ -266,7 +266,7 @@ def test_markdown_keeps_hostile_text_inside_code(reviewed: CommandSandbox, url: 
 - **`pdf`** `1.0.0 ({old}) → 1.0.0 ({new})`
   - ⚠️ **the audit finds: `deceptive-link (high) in SKILL.md:8`, `hidden-text (high) in SKILL.md:8`**
   - ⚠️ **a tag was moved: `v1.0.0 {old} → {new}`**
-  - ⚠️ **the content changed behind an unchanged version: `1.0.0`**
+  - ⚠️ **the content changed but the version did not: `1.0.0`**
   - may now use tools without asking: `<b>@all</b>`, ``Bash(`)``
 
 <details><summary>pdf: 1 file</summary>

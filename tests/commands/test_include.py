@@ -177,7 +177,7 @@ def test_two_repositories_with_one_name(project: CommandSandbox, url: str, tmp_p
     assert project.output("sync") == expected_output("""\
 ! error: two skills have the name `pdf`: URL (skills/pdf) and OTHER (skills/pdf)
 !   where: WORK/skills.json: include
-!   hint: install them separately: `skillpm install OTHER --all --exclude pdf` leaves it out for good
+!   hint: install them separately: `skillpm install OTHER --all --exclude pdf` excludes it permanently
 [1]
 """)
 
@@ -229,7 +229,7 @@ def test_what_is_wrong_with_a_new_skill_stops_no_update(whole: CommandSandbox, u
  ~ docx COMMIT → COMMIT
 updated 1; total: 2 skills in WORK/.agent-skills
 ! warning: left out broken of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line; \
-`skillpm install URL --all --exclude broken` leaves it out for good
+`skillpm install URL --all --exclude broken` excludes it permanently
 """)
 
 

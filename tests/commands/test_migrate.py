@@ -693,7 +693,7 @@ def test_links_pipes_and_huge_files_are_left_and_nothing_outside_is_touched(scen
         "\x1b[31mred.md": "its path has a control, hidden or undecodable character",
         ".hidden.md": "hidden; rename it without the dot",
         "big.md": "over 1000000 bytes",
-        "c/d/": "a folder in a category folder",
+        "c/d/": "a folder inside a category folder",
         "c/e/": "already a skill; move its folder up",
         "c/pic.png": "not a Markdown file",
         "endless.md": "a link; links are not followed",

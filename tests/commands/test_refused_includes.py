@@ -41,7 +41,7 @@ def left_out(name: str = "bad", place: str = "URL", found: str = FOUND) -> str:
     command = f"skillpm install {place} --all"
     return (
         f"! warning: left out {name} of {place}: {found}; `{command} --allow hidden-text` takes it; "
-        f"`{command} --exclude {name}` leaves it out for good\n"
+        f"`{command} --exclude {name}` excludes it permanently\n"
     )
 
 
@@ -234,9 +234,9 @@ def test_a_skill_that_cannot_be_loaded_frees_no_name(
         masked(whole.add_placeholders(result.stderr))
         == """\
 warning: left out helper of URL: its SKILL.md cannot be loaded: the file does not begin with a `---` line; \
-`skillpm install URL --all --exclude helper` leaves it out for good
+`skillpm install URL --all --exclude helper` excludes it permanently
 warning: left out chart of URL: it requires `helper`, which was left out; `skillpm install URL --all --exclude chart` \
-leaves it out for good
+excludes it permanently
 warning: pdf stays as it is locked: it requires `helper`, which was left out
 """
     )
@@ -266,7 +266,7 @@ def test_what_lacks_a_review_is_locked_to_be_reviewed(whole: CommandSandbox, ups
     assert whole.add_placeholders(update.stderr).splitlines()[0] == (
         "warning: left out fine of URL: reviews: WORK/skills.policy.toml: require.reviews: has 0 reviews that apply "
         "here, and needs 1; `skillpm lock --upgrade` locks it for review; `skillpm install URL --all --exclude fine` "
-        "leaves it out for good"
+        "excludes it permanently"
     )
     assert lock.stderr == ""
     assert locked(whole) == {"docx", "fine", "pdf"}

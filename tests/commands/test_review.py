@@ -80,7 +80,7 @@ def test_the_reviewer_is_that_of_the_git_configuration(locked: CommandSandbox) -
 def test_without_a_name_nothing_is_recorded(locked: CommandSandbox) -> None:
     assert locked.output("review", "pdf", "--approve") == expected_output("""\
 ! error: your git configuration has no name
-!   hint: say who you are: --reviewer 'Ada <ada@acme.example>'
+!   hint: name yourself with --reviewer 'Ada <ada@acme.example>'
 [2]
 """)
     assert not locked.exists(FILE)
@@ -242,7 +242,7 @@ def test_a_live_link_cannot_be_reviewed(project: CommandSandbox) -> None:
 
 @pytest.fixture
 def others(server: GitServer, locked: CommandSandbox) -> str:
-    """Return the address of another organisation's reviews of both skills."""
+    """Return the address of another organization's reviews of both skills."""
     for name in ("pdf", "docx"):
         locked.run("review", name, "--approve", *ADA, check=True)
     server.publish(f"/{FILE}", locked.read(FILE).encode())

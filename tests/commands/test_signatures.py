@@ -186,7 +186,7 @@ def test_a_signer_that_disappears_is_reported(project: CommandSandbox, url: str,
 
     result = project.run("update", check=True)
 
-    assert f"pdf: it has no trusted signature any more; {SHORT} signed it before" in result.stderr
+    assert f"pdf: it no longer has a trusted signature; {SHORT} signed it before" in result.stderr
     assert locked_signer(project) == ""
 
 

@@ -76,7 +76,7 @@ def test_a_dependency_over_ssh_is_refused_if_the_manifest_does_not_name_its_host
 
     result = project.run("sync", env={"GIT_SSH_COMMAND": f"touch {project.root}/contacted; false"})
 
-    reason = "is reached over ssh with your keys, although your skills.json does not name its host"
+    reason = "is reached over ssh with your keys, but your skills.json does not name its host"
     assert (result.code, result.stderr) == (1, refusal(url, reason))
     assert not (project.root / "contacted").exists()
 

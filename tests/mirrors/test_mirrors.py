@@ -469,7 +469,7 @@ def test_a_place_that_is_no_mirror(origins: Origins, first: Machine, mirror: Mir
 
     result = other.run("sync", "--frozen", env=mirror.environment)
 
-    hint = "  hint: make one with `skillpm mirror skills.lock DESTINATION`\n"
+    hint = "  hint: create one with `skillpm mirror skills.lock DESTINATION`\n"
     expected = {
         "folder": f"error: {tmp_path}/mirror is not a mirror: it has no mirror.json\n{hint}",
         "file": f"error: {tmp_path}/bundle.tar is not a mirror: truncated header\n",

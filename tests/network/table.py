@@ -103,7 +103,7 @@ NO_JSON = "invalid JSON: {what}"
 HALF_A_TAR = "{url}: not a complete .tar.gz: Compressed file ended before the end-of-stream marker was reached"
 NO_ARCHIVE = "{url}: expected a .tar.gz, a .zip or a SKILL.md, got a web page (a login?)"
 LAYER = "oci://{host}/acme/pdf@sha256:SUM"
-OTHER_LAYER = f"{LAYER} has other content than its digest says: sha256:SUM"
+OTHER_LAYER = f"{LAYER} does not match its digest: sha256:SUM"
 UNLISTED = ("challenge", "tags")
 OWN = {
     **{(fault, name): Row(error=SUM, tries=1) for fault in ("says-less", "web-page") for name in ("archive", "skill")},

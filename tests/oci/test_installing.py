@@ -248,7 +248,7 @@ def test_another_manifest_under_a_digest_is_refused(registry: OciRegistry, sandb
 
     assert (result.code, result.error_output) == (
         1,
-        f"error: oci://{registry.host}/acme/pdf@{digest} has other content than its digest says: {other}\n"
+        f"error: oci://{registry.host}/acme/pdf@{digest} does not match its digest: {other}\n"
         "  skills: pdf\n"
         "  hint: the registry, or something before it, is broken or changes content; nothing was installed\n",
     )

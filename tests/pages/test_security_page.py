@@ -115,7 +115,7 @@ TESTS = {
         f"{LOST}a_new_range_does_not_lead",
         f"{LOST}update_never_goes_back",
     ],
-    "Naming the other index": [f"{LOST}naming_the_index", f"{LOST}an_index_that_was_removed"],
+    "To allow it, name": [f"{LOST}naming_the_index", f"{LOST}an_index_that_was_removed"],
     "In CI (`CI` is set)": [f"{SYNC}ci_is_strict_only", f"{SYNC}ci_without_a_project"],
     "Under `--frozen` and `--locked`, manifest": [f"{AFTER}an_interrupted_change_that_has_to_write_the_manifest"],
     # Validation
@@ -259,7 +259,7 @@ TESTS = {
     "It runs in an empty folder": [f"{GIT}a_program_called_git_in_the_project"],
     "A cache repository that is a link": [f"{DAMAGED}a_cache_of_another_user", f"{DAMAGED}injected_configuration"],
     # Network
-    "Your own words may name": [
+    "You may name any server": [
         f"{SERVERS}a_dependency_on_a_server_that_the_manifest_names",
         f"{SERVERS}a_dependency_on_a_server_that_the_command_line_names",
         f"{SERVERS}a_dependency_on_a_server_that_insteadof_names",

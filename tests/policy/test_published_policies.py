@@ -88,7 +88,7 @@ def test_a_published_policy_applies_and_names_its_url(publisher: Publisher) -> N
 def test_before_the_first_fetch_nothing_is_allowed(publisher: Publisher) -> None:
     assert publisher.applies() == (
         f"not-trusted: the policy {publisher.url} was never fetched, so nothing is allowed\n"
-        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or says why it cannot"
+        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or explains why it cannot"
     )
 
 
@@ -99,7 +99,7 @@ def test_the_last_good_copy_applies_until_its_maximum_age(publisher: Publisher) 
     assert publisher.applies(NOW + 7 * 86_400) == f"steals tokens ({publisher.url}: blocked.0)"
     assert publisher.applies(NOW + 7 * 86_400 + 1) == (
         f"not-trusted: the policy {publisher.url} was not fetched for longer than its max-age, so nothing is allowed\n"
-        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or says why it cannot"
+        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or explains why it cannot"
     )
 
 
@@ -122,7 +122,7 @@ def test_a_server_that_replays_a_policy_can_only_do_so_until_it_expires(publishe
     assert publisher.refresh(now=expires + 1) == "not-trusted: this policy has expired: 2026-12-09T00:53:20Z"
     assert publisher.applies(expires + 1) == (
         f"not-trusted: the policy {publisher.url} has expired, so nothing is allowed\n"
-        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or says why it cannot"
+        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or explains why it cannot"
     )
 
 
@@ -247,8 +247,9 @@ def test_a_copy_that_somebody_else_has_written_is_not_believed(publisher: Publis
     )
     copy.write_text(json.dumps({**value, "fetched": int(NOW) + 10_000_000}))
     assert publisher.applies() == (
-        f"not-trusted: the policy {publisher.url} has a copy of the future (check your clock), so nothing is allowed\n"
-        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or says why it cannot"
+        f"not-trusted: the policy {publisher.url} has a copy dated in the future (check your clock), so nothing is "
+        "allowed\n"
+        f"  where: {publisher.file}: fetch\n  hint: `skillpm policy refresh` fetches it, or explains why it cannot"
     )
 
 

@@ -50,7 +50,7 @@ from skillpm.requirements.specifier import parse_specifier
         ("acme/skills@v1.0.0", "use --version: skillpm install acme/skills@NAME --version v1.0.0"),
         ("gitlab:acme/skills@^1", "use --version: skillpm install gitlab:acme/skills@NAME --version '^1'"),
         ("acme/skills:skills/deploy", "for a folder of a repository: acme/skills/skills/deploy"),
-        ("acme/skills:deploy", "for a skill of a repository: acme/skills@deploy"),
+        ("acme/skills:deploy", "for a skill from a repository: acme/skills@deploy"),
         ("acme/skills#v1.0.0#deploy", "the skill follows `@`: 'acme/skills#v1.0.0@deploy'"),
         ("@acme/skills", "without the leading `@`: acme/skills"),
         ("@acme/skills@deploy", "without the leading `@`: acme/skills@deploy"),

@@ -163,8 +163,8 @@ def test_it_says_whom_it_serves_and_logs_whom_it_refuses(world: Sandbox) -> None
 
 
 HINTS = {
-    "HOST[:PORT]": "give what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
-    "ORIGIN": "give what browsers send, such as https://app.example or http://localhost:3000: without a path",
+    "HOST[:PORT]": "pass what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
+    "ORIGIN": "pass what browsers send, such as https://app.example or http://localhost:3000: without a path",
 }
 INVALID = [
     *(("host", "HOST[:PORT]", value) for value in ("*", "*.example", "https://s.example", "s.example/", "a b", "")),

@@ -176,13 +176,13 @@ def test_a_request_that_is_too_large_is_refused(world: Sandbox) -> None:
             ["--http", EVERYWHERE],
             {TOKEN_VARIABLE: "short"},
             "error: the token in SKILLPM_MCP_TOKEN is not usable: it must have at least 16 characters, without spaces\n"
-            "  hint: make one: openssl rand -hex 32\n",
+            "  hint: create one: openssl rand -hex 32\n",
         ),
         (
             ["--http", "127.0.0.1:0"],
             {TOKEN_VARIABLE: " \n"},
             "error: the token in SKILLPM_MCP_TOKEN is not usable: it must have at least 16 characters, without spaces\n"
-            "  hint: make one: openssl rand -hex 32\n",
+            "  hint: create one: openssl rand -hex 32\n",
         ),
         (
             ["--http", "evil.example:80"],

@@ -43,7 +43,7 @@ Examples:
     type=click.Choice(FORMATS),
     default="text",
     metavar="FORMAT",
-    help="Print text, json, sarif, markdown, or annotations for github [default: text].",
+    help="Print text, json, sarif, markdown or github (workflow annotations) [default: text].",
 )
 @click.option(
     "--severity",

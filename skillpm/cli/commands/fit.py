@@ -14,10 +14,10 @@ Examples:
   skillpm fit --agent claude-code --write   write it to .claude/settings.json"""
 )
 @click.option("--agent", required=True, metavar="ID", help="The agent host.")
-@click.option("--write", is_flag=True, help="Write it into the settings of the host.")
+@click.option("--write", is_flag=True, help="Save the choice in the host's settings.")
 @scope_options
 def command(call: Invocation, agent: str, *, write: bool) -> None:
-    """Choose the skills that a host lists by name alone, so that the model gets all other descriptions whole."""
+    """Fit the skill list into a host's budget: rarely used skills keep only their names."""
     result = fit(call.scope, call.session.settings, agent, write=write)
     if call.console.as_json:
         value = {"agent": result.agent, "file": result.file, "nameOnly": list(result.names), "skills": result.total}
@@ -32,5 +32,5 @@ def command(call: Invocation, agent: str, *, write: bool) -> None:
     else:
         call.console.print_message(
             f"{len(result.names)} of {pluralize(result.total, 'skill')} by name alone make room for the others; "
-            "`--write` puts that into the settings of the host"
+            "`--write` saves that in the host's settings"
         )

@@ -18,13 +18,19 @@ Examples:
   skillpm push skills oci://ghcr.io/acme/    in repositories of their names
   skillpm push a b oci://ghcr.io/acme/ --collection oci://ghcr.io/acme/all:1""",
 )
-@click.argument("arguments", nargs=-1, required=True, metavar="PATH... DESTINATION", help="Skills, and a repository.")
+@click.argument(
+    "arguments",
+    nargs=-1,
+    required=True,
+    metavar="PATH... DESTINATION",
+    help="Skill folders, then the OCI repository to push to.",
+)
 @click.option(
     "--tag",
     "tags",
     multiple=True,
     metavar="TAG",
-    help="Set this tag, too; it may move unless it is a version (repeatable).",
+    help="Also set this tag. Version tags never move; others may (repeatable).",
 )
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
 @click.option(
@@ -33,7 +39,7 @@ Examples:
 @click.option("--all-versions", is_flag=True, help="Push all tagged versions of a repository, not only the newest.")
 @click.option("--skip-invalid", is_flag=True, help="Skip invalid skills and push the rest.")
 @click.option("--image", is_flag=True, help="Push an image that Kubernetes can mount, not an artifact.")
-@click.option("--collection", metavar="SPEC", default="", help="Push a collection of all these skills, too.")
+@click.option("--collection", metavar="SPEC", default="", help="Also push a collection of all these skills.")
 @sign_option
 @dry_run_option
 @insecure_host_option

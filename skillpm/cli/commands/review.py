@@ -38,7 +38,7 @@ Examples:
 @click.option("--notes", metavar="TEXT", help="With --approve: what others should know.")
 @click.option("--reviewer", metavar="WHO", help="With --approve: your name [default: that of your git configuration].")
 @click.option("--digest", metavar="DIGEST", help="Review this content in the cache instead of the locked one.")
-@click.option("--import", "url", metavar="URL", help="Import another organisation's reviews, pinned as they are now.")
+@click.option("--import", "url", metavar="URL", help="Import another organization's reviews, pinned as they are now.")
 @click.option("--exit-code", "as_check", is_flag=True, help="Exit with 1 if a locked skill is not reviewed.")
 @fetch_options
 def command(call: Invocation, name: str, approves: bool, url: str | None, as_check: bool) -> int:  # noqa: FBT001

@@ -14,7 +14,7 @@ from skillpm.errors import FetchError, RefusedError
 from skillpm.fetchers.common.gate import OPEN, Gate
 
 REDIRECT_HINT = "report it to the server's administrator; nothing was downloaded"
-SSH_REASON = "is reached over ssh with your keys, although your skills.json does not name its host"
+SSH_REASON = "is reached over ssh with your keys, but your skills.json does not name its host"
 
 
 class UnnamedServerError(RefusedError):

@@ -127,7 +127,7 @@ class FileReader:
                             self._members[member.name] = member.offset_data, member.size
         except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
             raise FetchError(
-                f"{self.path} is not a mirror: {sanitize(str(error), 100)}", hint="make one with `skillpm mirror`"
+                f"{self.path} is not a mirror: {sanitize(str(error), 100)}", hint="create one with `skillpm mirror`"
             ) from None
         if MARKER not in self._members:
             raise not_a_mirror_error(self.path)
@@ -229,7 +229,7 @@ def not_a_mirror_error(place: str) -> FetchError:
     """Return the error for a place without `mirror.json`."""
     return FetchError(
         f"{sanitize(place)} is not a mirror: it has no {MARKER}",
-        hint="make one with `skillpm mirror skills.lock DESTINATION`",
+        hint="create one with `skillpm mirror skills.lock DESTINATION`",
     )
 
 

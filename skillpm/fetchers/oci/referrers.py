@@ -96,7 +96,7 @@ def _read_signature(registries: OciRegistries, repository: str, entry: Descripto
     where = f"oci://{repository}@{entry.digest}"
     manifest = registries.find_manifest(repository, entry.digest, actions)
     if f"sha256:{sha256(manifest).hexdigest()}" != entry.digest:
-        raise RefusedError(f"{where} {'has other content than its digest says' if manifest else 'does not exist'}")
+        raise RefusedError(f"{where} {'does not match its digest' if manifest else 'does not exist'}")
     layers = parse_json(manifest.decode(errors="replace"), where).require("layers")
     blobs = [blob for blob in map(read_descriptor, layers.elements()) if blob.media_type == MEDIA_TYPE]
     if len(blobs) != 1 or blobs[0].size > MAX_BUNDLE_SIZE:

@@ -197,7 +197,7 @@ class OciRegistries:
             return ""
         base, target = f"{self._access_of(repository, 'pull').url}/", urljoin(response.url, match[1])
         if not target.startswith(f"{base}tags/list?"):
-            raise FetchError(f"oci://{repository}: the list of tags continues elsewhere: {sanitize(target)}")
+            raise FetchError(f"oci://{repository}: the next page of tags is outside the repository: {sanitize(target)}")
         return str(target).removeprefix(base)
 
     def _get(self, repository: str, path: str, headers: Mapping[str, str], limit: int) -> Response:
@@ -329,6 +329,6 @@ def _speaks_tls(host: str) -> bool:
 
 def _wrong_content_error(address: str, actual: str) -> RefusedError:
     return RefusedError(
-        f"{address} has other content than its digest says: {actual}",
+        f"{address} does not match its digest: {actual}",
         hint="the registry, or something before it, is broken or changes content; nothing was installed",
     )

@@ -40,7 +40,7 @@ class Review(Value):
 
 
 class ReviewImport(Value):
-    """The reviews of another organisation: exactly the file with this digest."""
+    """The reviews of another organization: exactly the file with this digest."""
 
     url: str
     digest: Digest

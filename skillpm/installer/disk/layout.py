@@ -74,7 +74,7 @@ class Layout(Value):
 
     @property
     def rejected(self) -> str:
-        """Journals that were not written here, kept for a look."""
+        """Foreign journals, kept for inspection."""
         return os.path.join(self.internal_dir, "rejected")
 
     @property

@@ -26,7 +26,7 @@ def check_cache(doctor: DoctorContext) -> Iterator[Diagnostic]:
         hint = "check its owner, or set SKILLPM_CACHE_DIR to another folder"
         yield Diagnostic(message=message, where=cache_root(settings), hint=hint)
     for path in find_inaccessible(doctor):
-        yield Diagnostic(message="a part of the cache may not be read or written", where=path, hint=FIX_HINT)
+        yield Diagnostic(message="a part of the cache cannot be read or written", where=path, hint=FIX_HINT)
     contents = inspect_cache(settings)
     if contents.leftovers or contents.older_formats:
         count = len(contents.leftovers) + len(contents.older_formats)
@@ -47,7 +47,7 @@ def check_repositories(doctor: DoctorContext) -> Iterator[Diagnostic]:
 
 
 def find_inaccessible(doctor: DoctorContext) -> Iterator[str]:
-    """Yield the folders and locks of a writable cache that may not be read or written; other files are replaced."""
+    """Yield the folders and locks of a writable cache that cannot be read or written; other files are replaced."""
     cache_dir = doctor.settings.cache_dir
     pending = [cache_dir] if is_writable(cache_dir) else []
     while pending:

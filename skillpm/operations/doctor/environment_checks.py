@@ -55,7 +55,7 @@ def check_environment(doctor: DoctorContext) -> Iterator[Diagnostic]:
     for name in FOLDER_VARIABLES:
         text = environ.get(name, "")
         if text and not os.path.isabs(text) and not text.startswith("~"):
-            hint = "use an absolute path to have one folder for all commands"
+            hint = "use an absolute path to use one folder for all commands"
             yield _note(f"{name}={text} is relative to the current folder", hint=hint)
     if not environ.get("HOME"):
         yield _note(f"HOME is not set; using {doctor.settings.home}", hint="set HOME")
@@ -132,7 +132,7 @@ def check_policies(doctor: DoctorContext) -> Iterator[Diagnostic]:
         for path in (os.path.dirname(file), file):
             state = os.stat(path)
             if state.st_uid != 0 or state.st_mode & 0o022:
-                message = "others than root may change the policy of this machine"
+                message = "users other than root can change the policy of this machine"
                 yield Diagnostic(message=message, where=path, hint=f"run `chown root {path} && chmod go-w {path}`")
 
 

@@ -64,7 +64,7 @@ def parse_allowed_host(text: str) -> str:
     if not ALLOWED_HOST.fullmatch(host):
         raise UsageError(
             f"`{sanitize(text, 80)}` is not a valid HOST[:PORT]",
-            hint="give what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
+            hint="pass what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
         )
     return host
 
@@ -76,7 +76,7 @@ def parse_allowed_origin(text: str) -> str:
     if not ORIGIN_SCHEME.fullmatch(scheme) or not ALLOWED_HOST.fullmatch(host):
         raise UsageError(
             f"`{sanitize(text, 80)}` is not a valid ORIGIN",
-            hint="give what browsers send, such as https://app.example or http://localhost:3000: without a path",
+            hint="pass what browsers send, such as https://app.example or http://localhost:3000: without a path",
         )
     return origin
 
@@ -99,7 +99,7 @@ def read_token(settings: Settings, file: str | None) -> str:
     token = token.strip()
     if len(token) < MIN_TOKEN_LENGTH or TOKEN.fullmatch(token) is None:
         message = f"the token in {sanitize(where)} is not usable: it must have at least {MIN_TOKEN_LENGTH} characters"
-        raise UsageError(f"{message}, without spaces", hint="make one: openssl rand -hex 32")
+        raise UsageError(f"{message}, without spaces", hint="create one: openssl rand -hex 32")
     return token
 
 

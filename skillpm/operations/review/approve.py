@@ -47,7 +47,7 @@ def approve(project: Project, name: SkillName, digest: Digest, approval: Approva
     reviewer = approval.reviewer or read_git_identity(project.scope, project.settings)
     if not reviewer:
         raise UsageError(
-            "your git configuration has no name", hint="say who you are: --reviewer 'Ada <ada@acme.example>'"
+            "your git configuration has no name", hint="name yourself with --reviewer 'Ada <ada@acme.example>'"
         )
     if not CRITERIA.fullmatch(approval.criteria):
         raise UsageError(f"invalid criteria `{sanitize(approval.criteria, 60)}`", hint=f"use a name like {SAFE_TO_RUN}")
@@ -71,7 +71,7 @@ class ImportedReviews(Value):
 
 
 def import_reviews(project: Project, url: str) -> ImportedReviews:
-    """Download the reviews of another organisation, and pin the file as it is now."""
+    """Download the reviews of another organization, and pin the file as it is now."""
     if not url.startswith(("https://", "http://")):
         raise UsageError(f"`{sanitize(url, 200)}` is not a web address", hint="use one that begins with https://")
     data = download_reviews(project.session, url)
