@@ -443,6 +443,8 @@ UNPROVED = {
         "commands/test_signatures.py::test_files_that_were_not_signed_are_refused",
     ],
     "Who wrote a commit": [],
+    "Who owns a repository of the": [],
+    "Suggestions were not reviewed": [],
     "When a version or a commit": ["commands/test_exclude_newer_commits.py::test_the_newest_commit_that_is_old_enough"],
     "A forge also serves": [f"{BRANCHES}a_commit_is_on_the_branch", f"{BRANCHES}update_is_the_way_out"],
     "The tree of a commit and its branch": [
