@@ -241,6 +241,21 @@ def test_what_is_locked_was_checked_when_it_was_new(forge: CommandSandbox) -> No
     assert [*forge.read_json("skills.json")["skills"]] == ["docx", "pdf"]
 
 
+def test_only_a_search_or_an_unknown_name_reads_the_skills_of_the_directory(forge: CommandSandbox) -> None:
+    (forge.root / "shipped/skillpm/directory/skills.txt").unlink()
+
+    for words in (
+        ["--version"],
+        ["list"],
+        ["sync"],
+        ["install", "testing"],
+        ["install", "acme/skills@pdf"],
+        ["update"],
+    ):
+        forge.run(*words, check=True)
+    assert forge.run("search", "pdf").code == 1
+
+
 def test_refresh_searches_a_repository_as_it_is_now(forge: CommandSandbox, upstream: Repository) -> None:
     assert forge.output("search", "files", "--refresh", "acme/skills") == expected_output("""\
 docx  acme/skills  Writes Word files.
