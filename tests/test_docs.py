@@ -135,6 +135,11 @@ def test_every_link_has_a_target(page: Path) -> None:
             assert anchor in anchors(path), f"{named(page)} links to #{anchor}, which {named(path)} does not have"
 
 
+def test_no_page_has_conflict_markers() -> None:
+    marker = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+    assert [named(page) for page in PAGES if marker.search(prose(page))] == []
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     seen, todo = set[Path](), [ROOT / "README.md"]
     while todo:
