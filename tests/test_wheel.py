@@ -9,7 +9,49 @@ from pathlib import Path
 import pytest
 from kit import Sandbox
 
+from skillpm.cli.main import COMMANDS
+
 ROOT = Path(__file__).parent.parent
+BACKUP_LIST_PAGE = r""".TH "SKILLPM-BACKUP-LIST" 1 "" "skillpm 0.1.0" "skillpm"
+.SH NAME
+skillpm\-backup\-list \- List backups
+.SH SYNOPSIS
+.B skillpm backup list
+[OPTIONS]
+.SH DESCRIPTION
+.PP
+List backups.
+.SH SCOPE OPTIONS
+.TP
+\fB\-g, \-\-global\fR
+Use the user scope (~/.agent\-skills).
+.TP
+\fB\-\-project DIR\fR
+Use the project in DIR.
+.SH GLOBAL OPTIONS
+.TP
+\fB\-\-json\fR
+Print the result as one JSON object.
+.TP
+\fB\-q, \-\-quiet\fR
+Print errors only.
+.TP
+\fB\-v, \-\-verbose\fR
+Log network requests (\-vv: also git commands).
+.TP
+\fB\-\-color WHEN\fR
+Use colors: auto (in a terminal), always or never [default: auto].
+.TP
+\fB\-\-no\-color\fR
+Disable colors: same as \-\-color never.
+.TP
+\fB\-h, \-\-help\fR
+Show this message and exit.
+.SH EXAMPLE
+.nf
+  skillpm backup list
+.fi
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +83,26 @@ def test_the_directory_of_public_skills_is_at_most_400_kb_of_the_wheel(wheel: Pa
 
     assert len(files) == 2
     assert sum(info.compress_size for info in files) <= 400_000
+
+
+def test_the_wheel_has_a_man_page_for_each_command_and_the_completions(wheel: Path, tmp_path: Path) -> None:
+    share = "agent_skillpm-0.1.0.data/data/share"
+    archive = zipfile.ZipFile(wheel)
+    texts = {
+        name.removeprefix(f"{share}/"): archive.read(name).decode() for name in archive.namelist() if share in name
+    }
+    pages = {path.removeprefix("man/man1/") for path in texts if path.startswith("man/")}
+    assert {f"skillpm-{name}.1" for name in COMMANDS} | {"skillpm.1", "agent-skillpm.1"} <= pages
+    assert texts["man/man1/skillpm-backup-list.1"] == BACKUP_LIST_PAGE
+    sandbox = Sandbox(tmp_path / "sandbox")
+    scripts = {
+        "bash": "bash-completion/completions/skillpm",
+        "zsh": "zsh/site-functions/_skillpm",
+        "fish": "fish/vendor_completions.d/skillpm.fish",
+    }
+    assert {shell: texts[path] for shell, path in scripts.items()} == {
+        shell: sandbox.run("completion", shell, check=True).stdout.removesuffix("\n") for shell in scripts
+    }
 
 
 def test_an_installed_wheel_does_the_main_job_without_a_checkout(wheel: Path, tmp_path: Path) -> None:
