@@ -31,9 +31,7 @@ profile_option = advanced_option(
 # What an agent may see.
 viewer_options = combine_options(
     scope_options,
-    click.option(
-        "--agent", metavar="ID", default="", help="Show what this agent host sees here (see `discover`), and may use."
-    ),
+    click.option("--agent", metavar="ID", default="", help="Only what this agent host sees here, and may use."),
     click.option("--host", "agent", hidden=True),  # its old spelling
     profile_option,
 )
