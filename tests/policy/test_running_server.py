@@ -27,7 +27,7 @@ REFUSED = "Error: `testing` is blocked by policy: steals tokens"
 READ = """\
 import os, sys
 from skillpm import open_service
-service = open_service(host=sys.argv[1])
+service = open_service(agent=sys.argv[1])
 service.call({"name": "testing"})
 if sys.argv[2] == "fork" and os.fork():
     os._exit(0)
