@@ -100,7 +100,7 @@ SECTIONS = {
         "pack": "Create an archive of a skill.",
         "push": "Publish skills in an OCI registry.",
         "index": "Build and check an index of skills.",
-        "mirror": "Copy locked skills for machines that cannot reach the sources.",
+        "mirror": "Copy locked skills for machines that cannot fetch them.",
     },
     "Maintenance": {
         "backup": "List or restore the backups that --force made.",

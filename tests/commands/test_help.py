@@ -7,7 +7,7 @@ import click
 import pytest
 from commands.scene import CommandSandbox, expected_output
 
-from skillpm.cli.main import COMMANDS, HIDDEN_COMMANDS, _load_command
+from skillpm.cli.main import COMMANDS, HIDDEN_COMMANDS, load_command
 
 WIDTH = 80  # the columns of a sandbox; a terminal breaks longer lines in the middle of a word
 FIRST_SCREEN, SHORT = 24, 45
@@ -15,7 +15,7 @@ FIRST_SCREEN, SHORT = 24, 45
 
 def _list_commands() -> Iterator[tuple[str, click.Command]]:
     for name in (*COMMANDS, *HIDDEN_COMMANDS):
-        yield name, (command := _load_command(name))
+        yield name, (command := load_command(name))
         if isinstance(command, click.Group):
             yield from ((f"{name} {inner}", each) for inner, each in command.commands.items())
 
