@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 # The digest of the rules and of the code that applies them, and the ids of the rules: `python tests/kit/rules_page.py`
 # writes both.
-RULE_SET = "6792620c86cb"
+RULE_SET = "b01beecf7a0e"
 RULE_IDS = frozenset(
     """
     archive collector-host container-escape credential-access credential-exfiltration deceptive-link

@@ -11,7 +11,7 @@ RULE_LIST = [*RULES.values()]
 
 
 def tree_of(example: Example) -> FileTree:
-    return FileTree(files=(SourceEntry(path=example.path, data=example.text.encode()).as_file(example.path),))
+    return FileTree(files=(SourceEntry(path=example.path, data=example.content.encode()).as_file(example.path),))
 
 
 @pytest.mark.parametrize("rule", RULE_LIST, ids=lambda rule: rule.id)

@@ -57,7 +57,7 @@ def _render_rule(rule: Rule) -> str:
 
 
 def _render_example(example: Example) -> str:
-    lines = example.text.splitlines()
+    lines = example.content.splitlines()
     if len(lines) > MAX_LINES:
         lines = [*lines[:2], f"… {len(lines) - 2:,} lines more"]
     text = "\n".join("".join(map(_escape, line)) for line in lines)

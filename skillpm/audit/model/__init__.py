@@ -39,6 +39,13 @@ class Example(Value):
 
     text: str
     path: str = "SKILL.md"
+    # How often the file repeats the text.
+    copies: int = 1
+
+    @property
+    def content(self) -> str:
+        """What the file contains."""
+        return self.text * self.copies
 
 
 class Pattern(Value):

@@ -35,7 +35,7 @@ FILES = (
     Rule(id="not-audited", severity="high", title="Text that is too long for the rules",
         reason="The rules read 1,000,000 bytes of each file, and 10,000,000 bytes of a skill; the rest is medium. What is in a skills directory already is refused if it has more files or bytes than a skill may have.",
         remedy="Split the file, or review the rest yourself.",
-        bad=Example(text="# a line of a very long script\n" * 40_000, path="scripts/run.py"),
+        bad=Example(text="# a line of a very long script\n", path="scripts/run.py", copies=40_000),
         good=Example(text="# a short script\n", path="scripts/run.py")),
 )
 CLAIMS = (

@@ -155,7 +155,7 @@ def print_rule(console: Console, rule: Rule) -> None:
         console.print_wrapped(text, indent=0)
     for title, example in (("Found", rule.bad), ("Not found", rule.good)):
         console.print_line(f"\n{title}, in {example.path}:")
-        for line in example.text.splitlines()[:10]:
+        for line in example.content.splitlines()[:10]:
             console.print_line(f"    {sanitize(line)}")
 
 
@@ -164,7 +164,7 @@ def rule_to_json(rule: Rule) -> dict[str, Any]:
     fields = ("id", "severity", "title", "reason", "remedy")
     examples = {"bad": rule.bad, "good": rule.good}
     return {field: getattr(rule, field) for field in fields} | {
-        name: {"path": example.path, "text": example.text[:2_000]} for name, example in examples.items()
+        name: {"path": example.path, "text": example.content[:2_000]} for name, example in examples.items()
     }
 
 
