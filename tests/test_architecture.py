@@ -41,7 +41,7 @@ LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in 
 PURE = [
     "audit", "core", "foreign_formats", "formats", "kinds", "requirements", "resolver", "serving/renderers", "skillmd",
     "trust",
-    "adopt/migration_planner.py", "errors.py", "indexes/page/header.py", "indexes/page/markdown.py",
+    "adopt/migration_planner.py", "errors.py", "indexes/page/header.py", "indexes/page/skill_entry.py",
     "indexes/page/page_builder.py", "indexes/page/skill_entry.py", "indexes/search/query.py", "installer/actions.py",
     "installer/links/link_planner.py", "publishing/index/release_merge.py", "publishing/index/tarball.py",
     "registry/entry.py", "registry/foreign_registry.py", "registry/metadata_overlay.py", "serving/arguments.py",

@@ -26,13 +26,13 @@ VALID = {
     "cli/commands/search.py": {"min(results.total, 1000)", "spec"},  # of `_install_spec`, which quotes
     "cli/commands/show.py": {"error.example"},  # of `format_skill_spec`, which quotes
     "core/exclude_newer.py": {"name"},
-    "core/extras.py": {"requirement"},  # quoted one line above
+    "core/suggestions.py": {"requirement"},  # quoted one line above
     "errors.py": {"name", "names"},
     "fetchers/bundled.py": {"name", "source.name"},
     "fetchers/git/fetch_strategies.py": {"' '.join(names)"},
     "fetchers/packages/package_fetcher.py": {"name"},
-    "indexes/client/http_access.py": {"name"},
-    "vetting/widened.py": {"WIDENS"},
+    "indexes/client/access.py": {"name"},
+    "vetting/incoming.py": {"WIDENS"},
     "operations/doctor/agent_checks.py": {"skill.name"},
     "operations/doctor/directory_checks.py": {"skill.name"},
     "operations/fit.py": {"agent"},
@@ -45,7 +45,6 @@ VALID = {
     "locking/index_policy.py": {"index_name or 'NAME'"},
     "publishing/oci_page.py": {"skill"},
     "requirements/repository_url.py": {"spec"},  # quoted one line above
-    "resolver/conflict_phrases.py": {"name"},
     "resolver/conflict_report.py": {"name"},
 }
 

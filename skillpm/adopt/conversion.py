@@ -12,8 +12,8 @@ from skillpm.change.change import INTERRUPTED_CHANGE
 from skillpm.change.executor import NewSkill, PlannedChange, execute
 from skillpm.change.local_change import plan_local_change
 from skillpm.change.lost_skills import find_lost_skills
-from skillpm.change.present_agents import MAX_AGENTS_NAMED, find_present_agents
 from skillpm.change.present_skills import find_refused_skills
+from skillpm.change.skill_links import MAX_AGENTS_NAMED, find_present_agents
 from skillpm.core.names import SkillName, is_skill_name
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize

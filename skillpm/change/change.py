@@ -15,13 +15,13 @@ from skillpm.change.blockers import (
     explain_line_endings,
 )
 from skillpm.change.plan import InstallPlan, plan_install
-from skillpm.change.present_agents import MAX_AGENTS_NAMED, suggest_next_step
 from skillpm.change.present_skills import (
     accept_edits,
     find_refused_skills,
     read_lasting_edits,
     refused_messages,
 )
+from skillpm.change.skill_links import MAX_AGENTS_NAMED, suggest_next_step
 from skillpm.core.names import SkillName
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import list_some
@@ -360,7 +360,7 @@ def plan_scope(project: Project, options: ChangeOptions, files: ProjectFiles, lo
     warnings += unconfigured_index_messages(project.scope, plan.files, lockfile, settings, options.install.selected)
     plan = plan.replace(validation=options.validation)
     if options.dry_run:
-        from skillpm.change.dry_run import dry_run_warnings  # noqa: PLC0415  (only here)
+        from skillpm.change.plan import dry_run_warnings  # noqa: PLC0415  (only here)
 
         warnings += dry_run_warnings(project.scope, settings, plan)
         if not plan.is_empty:

@@ -1,10 +1,11 @@
 """Merge local edits into new content: what was installed, what is there, and what comes (ADR 32)."""
 
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from skillpm.change.plan import InstallPlan
-from skillpm.change.text_merge import FileMerger
 from skillpm.compare.locked_contents import read_contents
 from skillpm.core.file_tree import FileTree, SourceEntry
 from skillpm.core.names import SkillName, path_problem
@@ -14,17 +15,68 @@ from skillpm.core.tree_checks import check_tree
 from skillpm.core.tree_merge import TreeMerge, merge_trees
 from skillpm.core.values import Value
 from skillpm.errors import BlockedError, RefusedError
-from skillpm.files import translate_os_errors
+from skillpm.fetchers.git.program.errors import GitFailed
+from skillpm.fetchers.git.program.process import GitProcesses, build_base_environment
+from skillpm.files import (
+    discard_file,
+    read_regular_file,
+    remove_stale_temporaries,
+    translate_os_errors,
+    write_new_file,
+)
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.disk.disk_state import HAS_EXECUTABLE_BITS, MAX_READ_SIZE, walk_files
 from skillpm.installer.merge_versions import write_versions
 from skillpm.scope.project import Project, Session
 from skillpm.scope.scope import Scope
+from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 
+# The files that git compares, and what each is called in conflict marks.
+LABELS = {"yours": "yours", "base": "installed", "theirs": "new"}
 MAX_PATHS = 4
 Entries = Mapping[str, SourceEntry]
+
+
+class FileMerger:
+    """Runs `git merge-file` on temporary files in a cache folder, where those of killed processes are removed."""
+
+    def __init__(self, settings: Settings, folder: str) -> None:
+        self._processes = GitProcesses()
+        self._environment = build_base_environment(settings.environ, {}, os.devnull)
+        self._folder = folder
+
+    def merge(self, base: bytes, yours: bytes, theirs: bytes) -> tuple[bytes, bool] | None:
+        """Return the merged text, and whether it has conflict marks; None for binary data."""
+        with self._write_files({"yours": yours, "base": base, "theirs": theirs}) as paths:
+            labels = [word for label in LABELS.values() for word in ("-L", label)]
+            options = ["-c", "merge.conflictStyle=merge", "merge-file", "--quiet", *labels]
+            has_conflicts = False
+            try:
+                self._processes.run([*options, *paths], self._environment, self._folder)
+            except GitFailed as failed:
+                if failed.stderr:  # of binary data it says so; of conflicts it says nothing
+                    return None
+                has_conflicts = True
+            return read_regular_file(paths[0]), has_conflicts
+
+    @contextmanager
+    def _write_files(self, contents: dict[str, bytes]) -> Iterator[list[str]]:
+        """Write the files for as long as the body runs; yield their paths in the order of `LABELS`."""
+        suffix = f"{os.getpid()}-{threading.get_ident()}.new"
+        paths = [os.path.join(self._folder, f"merge-{name}.{suffix}") for name in LABELS]
+        with translate_os_errors("write the files to merge", self._folder):
+            os.makedirs(self._folder, exist_ok=True)
+            try:
+                for name, path in zip(LABELS, paths, strict=True):
+                    remove_stale_temporaries(os.path.join(self._folder, f"merge-{name}"))
+                    discard_file(path)
+                    write_new_file(path, contents[name], 0o600)
+                yield paths
+            finally:
+                for path in paths:
+                    discard_file(path)
 
 
 class MergedSkill(Value):

@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
 
 
+from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.installer.links.state import is_link
+
+
 class InstallPlan(Value):
     """A planned change: the present state, the state to reach, and the actions that lead from one to the other."""
 
@@ -336,3 +340,27 @@ def _plan_documents(
         if after != receipt or receipt.disbelieved:
             texts["receipt"] = ("", write_receipt(after))
     return {role: new for role, (old, new) in texts.items() if new is not None and new != old}
+
+
+def dry_run_warnings(scope: Scope, settings: Settings, plan: InstallPlan) -> list[str]:
+    """Return what executing a plan would warn of: the backups that it makes, and edited copies that stay."""
+    warnings = [backup_message(action.name) for action in plan.actions if action.needs_backup]
+    folders = scope.link_folders(settings)
+    for folder, names in plan.links.conflicts.items():
+        warnings += [backup_message(os.path.join(folders.path(folder), name)) for name in names]
+    for name, removed in plan.links.links_to_remove.items():
+        for folder in removed:
+            path = os.path.join(folders.path(folder), name)
+            is_copy = plan.receipt.links[folder].get(name) == "copy" and _is_folder(path)
+            if is_copy and digest_folder(path) != plan.receipt.copy_digest(name):
+                warnings.append(f"{path} was edited; it is left as it is")
+    return warnings
+
+
+def backup_message(place: str) -> str:
+    """Return the warning that the files at a place would be backed up."""
+    return f"{place} would be backed up"
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not is_link(path, os.lstat(path))

@@ -1,22 +1,26 @@
-"""Plan which skills are linked into which agents' folders. Reads the folders; changes nothing."""
+"""Plan which skills are linked into which agents' folders, and suggest agents. Changes nothing."""
 
 import os
 from collections.abc import Collection, Mapping
 
-from skillpm.agent_hosts.known_agents import agent_folder, find_agents
+from skillpm.agent_hosts.known_agents import agent_folder, find_agents, is_present, load_agents
 from skillpm.change.local_skills import source_folder
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.core.values import Value
+from skillpm.formats.lockfile import Lockfile
 from skillpm.formats.receipt import Receipt
 from skillpm.installer.actions import InstallOptions
 from skillpm.installer.links.link_planner import LinkChoice, LinkPlan, plan_links
 from skillpm.installer.links.state import LinkState, choose_link_kind, read_link_state
 from skillpm.kinds.base import Pin
 from skillpm.scope.effective_settings import read_link_mode_of
+from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles
 from skillpm.scope.scope import Scope
 from skillpm.settings import Settings
+
+MAX_AGENTS_NAMED = 4
 
 
 class LinkKinds(Value):
@@ -176,3 +180,29 @@ def plan_local_links(
 def _is_disabled(files: ProjectFiles, name: SkillName, agent: str) -> bool:
     disabled = files.manifest.disabled.get(name, [])
     return disabled is True or agent in disabled
+
+
+def suggest_next_step(project: Project, files: ProjectFiles, lockfile: Lockfile, before: Receipt) -> str:
+    """Return the next step in a scope without linked agents, or an empty string.
+
+    `before` is the receipt before the change: if something was installed already, the user has seen the suggestion.
+    """
+    if files.agents or files.manifest.agents is not None or not lockfile.skills or before.skills:
+        return ""
+    present = find_present_agents(project)
+    if not present:
+        link = project.command("link", "AGENT")
+        return f"`{link}` makes them visible to your agent; `skillpm agents --all` lists the agents it knows"
+    others = f" (also here: {', '.join(present[MAX_AGENTS_NAMED:])})" if len(present) > MAX_AGENTS_NAMED else ""
+    link = project.command("link", *present[:MAX_AGENTS_NAMED])
+    return f"`{link}` makes them visible to {'that agent' if len(present) == 1 else 'these agents'}{others}"
+
+
+def find_present_agents(project: Project) -> list[str]:
+    """Return the agents that are on this machine or in this project, and read skills in this scope."""
+    return [
+        agent.id
+        for agent in load_agents().values()
+        if agent_folder(agent, project.scope.kind, project.settings)
+        and is_present(agent, project.scope.root, project.settings)
+    ]

@@ -1,4 +1,4 @@
-"""Suggestions for mistyped words: `did you mean ...?`, and short lists of names."""
+"""Suggestions for mistyped words: `did you mean ...?`, short lists of names, and how to add an extra."""
 
 from collections.abc import Iterable, Sequence
 
@@ -65,3 +65,12 @@ def _edit_distances(one: str, other: str) -> list[int]:
                 distance = min(distance, last[j - 2] + 1)
             row.append(distance)
     return row
+
+
+def extra_hint(extra: str) -> str:
+    """Return how to add an extra: with the tool that installed skillpm, since another one makes a second copy."""
+    requirement = f"'agent-skillpm[{extra}]'"
+    return (
+        f"add the extra `{extra}` with the tool that installed skillpm: `uv tool install {requirement}`, "
+        f"`pipx install --force {requirement}`, or `pip install {requirement}` in its environment"
+    )

@@ -1,7 +1,7 @@
 """Resolve an upgrade: what has the same content is kept, and a skill that has vanished upstream stops no other."""
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.names import SkillName, is_skill_name
@@ -10,7 +10,7 @@ from skillpm.core.values import Value
 from skillpm.errors import MissingSkill, NotFoundError, RefusedError, SkillpmError
 from skillpm.events import Reporter
 from skillpm.fetchers.dispatcher import FetcherDispatcher
-from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.kinds.base import of_kind
 from skillpm.kinds.git import GitPin
 from skillpm.locking.lock_resolution import LockPolicy, ReleaseChanged, resolve_lockfile
@@ -121,8 +121,6 @@ def _keep_unchanged(
     before: Lockfile, lockfile: Lockfile, fetchers: FetcherDispatcher, *, checks_commits: bool
 ) -> Lockfile:
     """Return an upgraded lockfile with the old entries of the skills whose content is the same."""
-    from skillpm.resolver.unchanged_content import find_unchanged  # noqa: PLC0415  (only to update)
-
     kept = find_unchanged(before, lockfile)
     if checks_commits and kept:
         pins = of_kind(GitPin, {name: skill.pin for name, skill in kept.items()})
@@ -171,3 +169,27 @@ def _describe_failure(scope: Scope, locked: Lockfile, error: SkillpmError) -> Fa
         message=f"{error.message}; the same content is in `{sanitize(folder, 200)}`",
         hint=f"to follow it, run `{command}`",
     )
+
+
+def find_unchanged(before: Lockfile, after: Lockfile) -> Mapping[SkillName, LockedSkill]:
+    """Return the old entries of the skills of which an upgrade changed nothing but the commit or the tag.
+
+    A commit that changes only other files of a repository is not a newer version of a skill. Skills of which something
+    else is required than before are left out.
+    """
+    required_before, required_after = before.requirements_by_name(), after.requirements_by_name()
+    return {
+        name: old
+        for name, old in before.skills.items()
+        if _has_same_content(old, after.skills.get(name))
+        and all(value in required_before[name] for value in required_after[name])
+    }
+
+
+def _has_same_content(old: LockedSkill, new: LockedSkill | None) -> bool:
+    """Return whether both are the same folder of a git repository, or the same layer at the same tag of a registry."""
+    if new is None or new == old or (old.digest, old.dependencies) != (new.digest, new.dependencies):
+        return False
+    if old.signer != new.signer:  # a commit or a tag that is signed is more than the same content
+        return False
+    return new.pin.has_same_content(old.pin)

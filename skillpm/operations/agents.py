@@ -12,7 +12,7 @@ from skillpm.agent_hosts.known_agents import (
     require_agent_folder,
 )
 from skillpm.change.change import ChangeOptions, ChangeResult, change
-from skillpm.change.present_agents import find_present_agents
+from skillpm.change.skill_links import find_present_agents
 from skillpm.core.values import Value
 from skillpm.formats.editing.json_edit import set_member
 from skillpm.installer.disk.layout import load_receipt

@@ -27,11 +27,10 @@ from skillpm.requirements.declared_dependencies import (
     read_dependencies,
 )
 from skillpm.scope.project import Session
-from skillpm.skillmd.autofix import FixResult, fix
+from skillpm.skillmd.autofix import FixResult, convert_to_yaml, fix
 from skillpm.skillmd.findings import Finding, warning
 from skillpm.skillmd.skill import read_skill
 from skillpm.skillmd.validation import ValidationReport, validate_skill
-from skillpm.skillmd.yaml_conversion import convert_to_yaml
 
 # Installed skills are another author's: they are validated and repaired only if their path is given explicitly.
 

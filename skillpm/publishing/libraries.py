@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from skillpm.core.extras import extra_hint
+from skillpm.core.suggestions import extra_hint
 from skillpm.errors import UsageError
 
 

@@ -25,7 +25,7 @@ MAX_KEY_FILE = 1_000_000
 
 def missing_library_error() -> SignatureError:
     """Return the error for an installation without the library that signs and verifies."""
-    from skillpm.core.extras import extra_hint  # noqa: PLC0415  (only for this error)
+    from skillpm.core.suggestions import extra_hint  # noqa: PLC0415  (only for this error)
 
     return SignatureError("signatures need the extra `sign`", hint=extra_hint("sign"))
 

@@ -25,7 +25,7 @@ from skillpm.core.names import (
     path_problem,
     suggest_skill_name,
 )
-from skillpm.core.text import estimate_tokens, sanitize
+from skillpm.core.text import HIDDEN, estimate_tokens, sanitize
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.errors import DocumentError
 from skillpm.formats.index_schema import version_problem
@@ -33,7 +33,6 @@ from skillpm.requirements.declared_dependencies import METADATA_KEY, UNREAD_KEYS
 from skillpm.skillmd.body_references import find_links, sibling_name
 from skillpm.skillmd.findings import Finding, NotLoadable, error, warning
 from skillpm.skillmd.frontmatter import KEY_LINE, Frontmatter, decode_text, find_key_lines, read_frontmatter
-from skillpm.skillmd.hidden_text import find_hidden_characters
 from skillpm.skillmd.host_manifests import SERVERS_KEY, find_host_manifests
 from skillpm.skillmd.skill import read_mcp_servers
 
@@ -296,3 +295,16 @@ def _check_files(files: Collection[str], install_problem: str) -> Iterator[Findi
     for manifest in find_host_manifests(files):
         advice = "a host starts programs by it, so skillpm refuses the skill; keep it outside of the skill's folder"
         yield error("host-manifest", f"{manifest.summary}; {advice}")
+
+
+def find_hidden_characters(text: str) -> Iterator[Finding]:
+    """Yield a finding for each line with invisible characters."""
+    line, counted, last_reported = 1, 0, 0
+    for match in HIDDEN.finditer(text):
+        if match.group() in "\t\n":
+            continue
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        if line != last_reported:
+            yield error("hidden-text", f"hidden character {sanitize(match.group())} in this line", line)
+            last_reported = line

@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from skillpm.core.extras import extra_hint
+from skillpm.core.suggestions import extra_hint
 from skillpm.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:

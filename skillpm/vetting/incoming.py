@@ -4,23 +4,26 @@ They run after the content was fetched and verified, and before anything is stag
 collected, so that one run shows everything; then nothing is installed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.trust.audit_settings import WIDENS
 from skillpm.scope.audit_settings import load_audit_settings, warn_of_gone_rules
 from skillpm.scope.project import Project
 from skillpm.scope.scope_policy import load_current_policies
 from skillpm.scope.trusted_signers import read_trust_rules, require_key_files
 from skillpm.store import Proofs
 from skillpm.vetting.acceptance import Acceptance, PresentSkill
-from skillpm.vetting.audited import find_audit_problems, find_excepted_rules
+from skillpm.vetting.audited import find_audit_problems, find_excepted_rules, is_excepted
 from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest, refusal
 from skillpm.vetting.validation_options import ValidationOptions
 
 Check = Callable[[ValidationRequest], Iterable[Problem]]
+# `sha256:` and so many digits that no other content has them.
+REVIEW_DIGEST_LENGTH = 23
 
 
 def _find_forbidden(request: ValidationRequest) -> Iterable[Problem]:
@@ -38,7 +41,7 @@ def _find_bad_signatures(request: ValidationRequest) -> Iterable[Problem]:
     is_signed = any(skill.tree.read(SIGNATURE_FILE) is not None for skill in request.incoming)
     if not is_signed and not read_trust_rules(request.project.settings):
         return ()
-    from skillpm.vetting.signatures import find_bad_signatures  # noqa: PLC0415  (few are signed)
+    from skillpm.vetting.signers import find_bad_signatures  # noqa: PLC0415  (few are signed)
 
     return find_bad_signatures(request)
 
@@ -47,7 +50,6 @@ def _find_widened(request: ValidationRequest) -> Iterable[Problem]:
     """Return which new versions may do more than what is installed."""
     if all(skill.old is None for skill in request.incoming):
         return ()
-    from skillpm.vetting.widened import find_widened  # noqa: PLC0415  (not for a first install)
 
     return find_widened(request)
 
@@ -121,3 +123,33 @@ def refusal_messages(problems: Sequence[Problem]) -> list[str]:
         f"`{name}` would be refused: {first.text}{f'; and {len(others)} more' if others else ''}"
         for name, (first, *others) in by_skill.items()
     ]
+
+
+def find_widened(request: ValidationRequest) -> Iterator[Problem]:
+    """Yield the skills that may do more than what is installed, where `widens` blocks or warns."""
+    is_required = WIDENS in request.audit.required
+    is_blocked = is_required or (request.audit.blocks(WIDENS, "") and WIDENS not in request.options.allow)
+    for skill in request.incoming if is_blocked or request.audit.warns(WIDENS, "") else ():
+        if skill.old is None or skill.old.digest == skill.digest or is_reviewed(request, skill):
+            continue
+        blocks = is_required or (is_blocked and not is_excepted(request, skill, WIDENS))
+        look = request.project.command("review", skill.name, "--digest", skill.digest[:REVIEW_DIGEST_LENGTH])
+        hint = f"`{look}` shows what changed; to accept it, add `--approve` to that"
+        hint += "" if is_required else f", or `--allow {WIDENS}` to this"
+        if skill.before is None:
+            message = "what it may do cannot be compared: the installed content is not known any more"
+            yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
+            continue
+        from skillpm.skillmd.capabilities import find_capabilities  # noqa: PLC0415  (only where a new version is judged)
+        from skillpm.skillmd.capability_changes import compare_capabilities  # noqa: PLC0415  (as above)
+
+        for finding in compare_capabilities(find_capabilities(skill.before), find_capabilities(skill.tree)):
+            message = f"may now {finding.message}"
+            yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
+
+
+def is_reviewed(request: ValidationRequest, skill: IncomingSkill) -> bool:
+    """Return whether a review that applies here covers exactly this content."""
+    from skillpm.formats.trust.reviews import count_reviews  # noqa: PLC0415  (as above)
+
+    return count_reviews(request.reviews.trusted, skill.name, skill.digest) > 0

@@ -9,7 +9,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.text import pluralize
 from skillpm.errors import OfflineError, SignatureError
 from skillpm.fetchers.bundled import is_bundled_content
-from skillpm.formats.trust.reviews import Review
+from skillpm.formats.trust.reviews import Review, count_reviews
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.scope.scope_policy import CHECK_HINT
 from skillpm.scope.trusted_signers import as_key_rule, load_anchors
@@ -17,8 +17,8 @@ from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.trust.policy import Policies, PolicyCheck, SkillContent
-from skillpm.trust.reviews import count_reviews
-from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest, find_beside
+from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest
+from skillpm.vetting.signers import find_published
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors
@@ -31,7 +31,7 @@ def find_forbidden(request: ValidationRequest, policies: Policies) -> Iterator[P
     """Yield what policies forbid: places, blocked names and digests, content, missing reviews and signatures."""
     settings = request.project.settings
     for skill in request.incoming:
-        beside = partial(find_beside, request.project, skill)
+        beside = partial(find_published, request.project, skill)
         for check in check_skill(policies, skill, settings, lambda: request.reviews.trusted, beside):
             if check.problem:
                 yield Problem(

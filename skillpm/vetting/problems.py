@@ -1,6 +1,6 @@
 """What the checks of new content receive and return: skills, and the reasons not to trust them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,6 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.kinds.base import Pin
 from skillpm.scope.project import Project
-from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.store import StoreDamaged
 from skillpm.vetting.validation_options import ValidationOptions
 
@@ -105,14 +104,6 @@ def read_old_content(project: Project, name: SkillName, old: LockedSkill | None)
         tree = read_skill_folder(project.layout.skill_path(name), name, project.settings.limits)
         return tree if tree.digest == old.digest else None
     return None
-
-
-def find_beside(project: Project, skill: IncomingSkill) -> Iterator[bytes]:
-    """Yield the signatures that are published beside the content of a skill, see `find_signatures_beside`."""
-    from skillpm.vetting.detached_signatures import find_signatures_beside  # noqa: PLC0415  (only where a rule asks)
-
-    fetchers = make_fetchers(project)
-    return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, project.layout)
 
 
 class ValidationRequest(Value):

@@ -3,8 +3,8 @@
 from skillpm.core.shell import shell_word
 from skillpm.fetchers.bundled import is_bundled_content
 from skillpm.formats.lockfile import Lockfile
+from skillpm.formats.trust.reviews import count_reviews, find_reviews
 from skillpm.scope.project import Project
-from skillpm.trust.reviews import count_reviews, find_reviews
 from skillpm.vetting.problems import Problem, refusal
 from skillpm.vetting.review_files import load_reviews
 

@@ -1,23 +1,31 @@
-"""Verify the signer of a skill against config.toml, and record it in the lockfile."""
+"""Verify the signer of a skill against config.toml, and record it in the lockfile.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+The signatures that are published beside the content of a skill never change its bytes and its digest. Each names the
+hash of every file, so it does not matter where it was kept.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from skillpm.core.digest import shorten_digest, shorten_distinct_digests
-from skillpm.core.extras import extra_hint
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SIGNATURE_FILE, SkillName
+from skillpm.core.suggestions import extra_hint
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, NotFoundError, OfflineError, RefusedError, SignatureError, SkillpmError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.fetchers.verified_content import fetch_content
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.trust.trust_rules import TrustRule
+from skillpm.installer.disk.layout import Layout
+from skillpm.installer.kept_signatures import read_kept_signatures
 from skillpm.kinds.git import GitPin
 from skillpm.kinds.oci import OciPin
+from skillpm.scope.project import Project
+from skillpm.scope.scope_fetchers import make_fetchers
 from skillpm.scope.trusted_signers import (
     check_key_file,
     find_trust_groups,
@@ -26,12 +34,16 @@ from skillpm.scope.trusted_signers import (
     resolve_key_file,
 )
 from skillpm.settings import Settings
+from skillpm.skillmd.findings import NotLoadable
+from skillpm.skillmd.skill import read_skill
 from skillpm.store import StoreDamaged
 from skillpm.trust.statement import BESIDE, find_mismatch
-from skillpm.vetting.detached_signatures import find_signatures_beside, has_signatures_beside
+from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest
 
 if TYPE_CHECKING:
     from skillpm.trust.anchors import Anchors
+
+TRUST_HINT = "ask its publisher, or change whom you trust: [[trust]] in config.toml"
 
 
 class SignatureCheck(Value):
@@ -108,7 +120,7 @@ def _check_group(
     is_signed = tree.read(SIGNATURE_FILE) is not None
     anchors = load_anchors(settings, rules) if any(rule.root or rule.keys for rule in rules) else None
     # Who trusts the locked signer here can tell whether it signed. If it did not, the lockfile claims what is not true.
-    replaces_locked = has_signatures_beside(skill.pin) and skill.signer not in _list_trusted(rules, anchors)
+    replaces_locked = skill.pin.has_signatures_beside and skill.signer not in _list_trusted(rules, anchors)
     signers, problems = [], []
     for outcome in _find_outcomes(settings, skill, tree, fetchers, (rules, anchors, find_beside)):
         if isinstance(outcome, str):
@@ -277,3 +289,73 @@ def _read_content(
             return fetch_content(fetchers, name, skill, skill.digest)
         return fetchers.store.read(skill.digest, skill.pin.store_variant())
     return None
+
+
+def find_bad_signatures(request: ValidationRequest) -> Iterator[Problem]:
+    """Yield what is wrong with the signatures of skills; it refuses them where one is required, or locked."""
+    for skill in request.incoming:
+        fetchers = make_fetchers(request.project)
+        beside = partial(find_published, request.project, skill)
+        yield from _check(fetchers, skill.name, skill.locked, skill.tree, beside)
+
+
+def find_unsigned(skills: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher) -> Iterator[Problem]:
+    """Yield the skills that are about to be locked without the trusted signature that they require."""
+    for name, skill in skills.items():
+        if not skill.signer and skill.digest and is_signature_required(fetchers.settings, skill):
+            tree = fetch_content(fetchers, name, skill, skill.digest)
+            yield from _check(fetchers, name, skill, tree, partial(find_signatures_beside, fetchers, name, skill, tree))
+
+
+def _check(
+    fetchers: FetcherDispatcher,
+    name: SkillName,
+    locked: LockedSkill,
+    tree: FileTree,
+    beside: Callable[[], Iterable[bytes]],
+) -> Iterator[Problem]:
+    check = check_signature(fetchers.settings, locked, tree, fetchers, beside)
+    message, blocks = check.compare(locked)
+    if message:
+        yield Problem(
+            skill=name,
+            kind="signature",
+            rule="signature",
+            message=message,
+            where=check.where,
+            hint=TRUST_HINT if blocks else "",
+            blocks=blocks,
+        )
+
+
+def find_published(project: Project, skill: IncomingSkill) -> Iterator[bytes]:
+    """Yield the signatures that are published beside the content of a skill, see `find_signatures_beside`."""
+    fetchers = make_fetchers(project)
+    return find_signatures_beside(fetchers, skill.name, skill.locked, skill.tree, project.layout)
+
+
+def find_signatures_beside(
+    fetchers: FetcherDispatcher, name: SkillName, skill: LockedSkill, tree: FileTree, layout: Layout | None = None
+) -> Iterator[bytes]:
+    """Yield the signatures that are kept in a skills directory, and then those at the source, which is contacted then.
+
+    Raises `OfflineError` if the source cannot be contacted, and `SignatureError` for signatures that cannot be read.
+    """
+    if not skill.pin.has_signatures_beside:
+        return
+    kept = read_kept_signatures(layout, tree.digest) if layout is not None else ()
+    yield from kept
+    try:
+        published = fetchers.find_signatures(_published_name(tree) or name, skill.pin)
+    except (DocumentError, RefusedError, NotFoundError) as error:
+        raise SignatureError(f"the signatures beside it cannot be read: {error.message}") from error
+    yield from (each for each in published if each not in kept)
+
+
+def _published_name(tree: FileTree) -> SkillName | None:
+    """Return the name under which an index has a skill: that of its SKILL.md."""
+    try:
+        declared = read_skill(tree.read(tree.skill_file) or b"").declared
+    except NotLoadable:
+        return None
+    return SkillName(declared) if declared else None

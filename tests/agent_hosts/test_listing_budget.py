@@ -1,8 +1,8 @@
 """What of a list of skills reaches the model, as it was measured with the hosts (see `sources` in their profiles)."""
 
-from skillpm.agent_hosts.listing_budget import apply_listing_budget
 from skillpm.agent_hosts.profiles import load_profile
 from skillpm.formats.host_profile import ListingBudget
+from skillpm.operations.host_listing import apply_listing_budget
 
 
 def shown(agent: str, *lengths: int) -> list[int]:

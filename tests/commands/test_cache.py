@@ -13,8 +13,7 @@ from kit import GitServer, Repository, make_skill, prefix_paths, run_before_even
 from skillpm.fetchers.git.program.cache_check import is_sound
 from skillpm.fetchers.git.program.repository_cache import GitCache, create_repository
 from skillpm.locks import hold_lock
-from skillpm.operations.cache.clean import clean
-from skillpm.operations.cache.prune import PruneResult, prune
+from skillpm.operations.cache.prune import PruneResult, clean, prune
 from skillpm.settings import read_settings
 
 LONG_AGO = time.time() - 90 * 86_400

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.core.json_text.comments import parse_jsonc
+from skillpm.core.json_text.decoder import parse_jsonc
 from skillpm.errors import DocumentError
 
 

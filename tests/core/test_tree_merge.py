@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kit.growth import growth_of_calls
 
-from skillpm.change.text_merge import FileMerger
+from skillpm.change.edit_merge import FileMerger
 from skillpm.core.file_tree import SourceEntry
 from skillpm.core.tree_merge import merge_trees
 from skillpm.settings import read_settings

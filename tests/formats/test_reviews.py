@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from skillpm.core.digest import Digest
 from skillpm.core.names import SkillName
 from skillpm.errors import DocumentError
-from skillpm.formats.trust.reviews import Review, ReviewFile, ReviewImport, read_review_file, write_review_file
-from skillpm.trust.reviews import count_reviews, find_last_reviewed
+from skillpm.formats.trust.reviews import (
+    Review,
+    ReviewFile,
+    ReviewImport,
+    count_reviews,
+    find_last_reviewed,
+    read_review_file,
+    write_review_file,
+)
 
 FILE = "skills.reviews.json"
 A, B = (Digest(f"sha256:{letter * 64}") for letter in "ab")

@@ -14,8 +14,7 @@ from indexes.world import IndexPublisher
 from kit import make_skill, prefix_paths
 
 from skillpm.core.file_tree import FileTree, TreeFile
-from skillpm.indexes.page.markdown import render_safe_html
-from skillpm.indexes.page.skill_entry import build_skill_page, is_web_url
+from skillpm.indexes.page.skill_entry import build_skill_page, is_web_url, render_safe_html
 from skillpm.skillmd.skill import Skill
 
 PAGE = "public/catalog.html"

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from skillpm.core.json_text.comments import parse_jsonc
-from skillpm.core.json_text.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode, parse_jsonc
 from skillpm.errors import DocumentError
 from skillpm.serving.host_rules.claude_code import build_claude_layer
 from skillpm.serving.host_rules.opencode import Config, build_layer, merge, parse_agent_file, parse_config

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skillpm.skillmd.hidden_text import find_hidden_characters
+from skillpm.skillmd.validation import find_hidden_characters
 
 
 @pytest.mark.parametrize(

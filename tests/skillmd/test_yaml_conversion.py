@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillpm.skillmd.autofix import convert_to_yaml
 from skillpm.skillmd.frontmatter import decode_text, read_frontmatter
 from skillpm.skillmd.skill import read_skill
-from skillpm.skillmd.yaml_conversion import convert_to_yaml
 
 TOML = """+++
 # Who it is for: everybody.

@@ -19,7 +19,7 @@ from skillpm.fetchers.git.program.logins import find_login
 from skillpm.formats.trust.place_patterns import MAX_WILDCARDS, read_place_pattern
 from skillpm.formats.trust.policy import Policy, read_policy
 from skillpm.formats.trust.trust_rules import TrustRule
-from skillpm.indexes.client.http_access import auth_headers
+from skillpm.indexes.client.access import auth_headers
 from skillpm.kinds.archive import UrlPin
 from skillpm.kinds.base import Pin, Place
 from skillpm.kinds.bundled import BundledPin

@@ -9,9 +9,8 @@ from rich.filesize import decimal
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import NUMBER, Invocation, dry_run_option, hide_options, scope_options
 from skillpm.errors import ConflictError, DocumentError, UsageError
-from skillpm.operations.cache.clean import clean
 from skillpm.operations.cache.contents import Bucket, CacheEntry, cache_root, find_locked_paths, inspect_cache
-from skillpm.operations.cache.prune import PruneResult, prune
+from skillpm.operations.cache.prune import PruneResult, clean, prune
 from skillpm.scope.scope import Scope, user_scope
 
 BUCKETS: tuple[tuple[Bucket, str], ...] = (

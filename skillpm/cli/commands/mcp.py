@@ -11,7 +11,7 @@ import click
 from skillpm.change.before_changes import refresh_policies
 from skillpm.cli.options import Invocation, advanced_option
 from skillpm.cli.serve_options import create_service, show_events, style_option, viewer_options
-from skillpm.core.extras import extra_hint
+from skillpm.core.suggestions import extra_hint
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.operations.mcp.hosts import MCP_HOSTS, TOKEN_VARIABLE

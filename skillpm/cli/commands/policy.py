@@ -9,7 +9,7 @@ import click
 from skillpm.cli.command_group import CommandGroup
 from skillpm.cli.options import Invocation, insecure_host_option, network_options, output_options, scope_options
 from skillpm.core.text import pluralize, sanitize
-from skillpm.operations.inspect.unchecked import find_unchecked
+from skillpm.operations.inspect.verify import find_unchecked
 from skillpm.operations.policy.enforce import enforce_policies
 from skillpm.operations.policy.explain import CheckedSkill, ListedPolicy, check_skills, list_policies
 from skillpm.operations.policy.publish import create_key, sign_policy

@@ -8,8 +8,7 @@ import click
 from skillpm.cli.options import Invocation, fetch_options, read_scope_flags
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import SkillpmError, UsageError
-from skillpm.operations.inspect.unchecked import find_unchecked
-from skillpm.operations.inspect.verify import verify
+from skillpm.operations.inspect.verify import find_unchecked, verify
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import require_project_in_ci
 from skillpm.scope.scope import Scope

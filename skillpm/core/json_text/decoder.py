@@ -16,6 +16,13 @@ from skillpm.core.text import HIDDEN, sanitize
 from skillpm.errors import FIX_DOCUMENT_HINT, DocumentError, NewerDocument
 
 TOO_MANY_VALUES = f"too many values (more than {MAX_JSON_TOKENS} brackets, commas and colons)"
+BARE_WORD = lazy_pattern(r"[A-Za-z_]\w*")
+PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
+# Both may be unclosed: a search that failed at the end of the text would be repeated from each character.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_COMMENT = lazy_pattern(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_TRAILING_COMMA = lazy_pattern(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_NOT_LINE_END = lazy_pattern(r"[^\r\n]")
 
 
 def has_too_many_values(text: str) -> bool:
@@ -234,8 +241,6 @@ def _check_size(text: str, file: str) -> None:
 
 def _json_hint(text: str, error: json.JSONDecodeError) -> str:
     """Return the likely mistake, if it is recognized, and what to do about it."""
-    from skillpm.core.json_text.hints import likely_mistake  # noqa: PLC0415  (only after a mistake)
-
     mistake = likely_mistake(text, error.pos, error.msg)
     return "; ".join(part for part in (mistake, FIX_DOCUMENT_HINT) if part)
 
@@ -310,3 +315,53 @@ def toml_error(error: Exception, file: str) -> DocumentError:
 def dump_json(value: Any) -> str:
     """Return JSON in skillpm's style: two spaces, keys in the given order, no escapes, final newline."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def likely_mistake(text: str, position: int, parser_message: str) -> str:
+    """Return what is most likely wrong at the character `position`, where the parser stopped; empty if unknown."""
+    before, here = text[:position].rstrip(), text[position:].lstrip()
+    if not text.strip():
+        return "the file is empty"
+    if here.startswith(("//", "/*", "#")):
+        return "JSON has no comments"
+    if here.startswith("'"):
+        return 'strings need "double quotes"'
+    if before.endswith(",") and here.startswith(("}", "]")):
+        return f"remove the trailing comma in line {_last_line_number(before)}"
+    if "trailing comma" in parser_message.lower():  # Python 3.13 stops at the comma itself
+        return f"remove the trailing comma in line {_last_line_number(text[: position + 1])}"
+    if parser_message.startswith("Expecting ',' delimiter"):
+        return _missing_separator(before, here)
+    word = BARE_WORD.match(here)
+    if word and word[0] in PYTHON_LITERALS:
+        return f"write `{PYTHON_LITERALS[word[0]]}` in JSON"
+    if word and parser_message.startswith("Expecting property name"):
+        return 'keys need "double quotes"'
+    if parser_message.startswith(("Invalid control character", "Unterminated string")):
+        return f'a closing " is missing in line {_last_line_number(text[:position])}'
+    return ""
+
+
+def _missing_separator(before: str, here: str) -> str:
+    """Return what is missing between two values, or after the last one."""
+    if not here:
+        return "a closing } or ] is missing at the end"
+    return (
+        f"a comma is missing at the end of line {_last_line_number(before)}" if here.startswith(('"', "{", "[")) else ""
+    )
+
+
+def _last_line_number(text: str) -> int:
+    """Return the number of the last line of a text, counted from 1."""
+    return text.count("\n") + 1
+
+
+def parse_jsonc(text: str, file: str) -> JsonNode:
+    """Parse a document. Errors name line and column, as those of `parse_json`."""
+    check_host_file(text, file)
+    # Blanked rather than removed, so that the positions in error messages stay right.
+    return parse_json(_TRAILING_COMMA.sub(_blank, _COMMENT.sub(_blank, text.removeprefix("\ufeff"))), file)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith('"') else _NOT_LINE_END.sub(" ", match[0])

@@ -5,7 +5,7 @@ two people who review different skills change different lines.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillpm.core.digest import Digest
@@ -135,3 +135,24 @@ def _read_import(node: JsonNode) -> ReviewImport:
     if not url.text().startswith(("https://", "http://")) or HIDDEN.search(url.text()):
         url.raise_expected("an address that begins with https://")
     return ReviewImport(url=url.text(), digest=node.require("digest").digest())
+
+
+def find_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: str = "") -> tuple[Review, ...]:
+    """Return the reviews of a content under a name; with `criteria`, only those that attest it."""
+    return tuple(
+        review
+        for review in reviews
+        if (review.skill, review.digest) == (name, digest) and criteria in {"", review.criteria}
+    )
+
+
+def count_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: str = "") -> int:
+    """Return the number of different reviewers of a content. Case and spaces in names are ignored."""
+    found = find_reviews(reviews, name, digest, criteria)
+    return len({" ".join(review.reviewer.casefold().split()) for review in found})
+
+
+def find_last_reviewed(reviews: Iterable[Review], name: str) -> tuple[str, ...]:
+    """Return the digests of a skill that were reviewed, the latest first."""
+    dated = sorted((review for review in reviews if review.skill == name), key=lambda each: (each.date, each.digest))
+    return tuple(dict.fromkeys(review.digest for review in reversed(dated)))

@@ -5,10 +5,10 @@ from contextlib import nullcontext
 from functools import partial
 
 from skillpm.change.change import INTERRUPTED_CHANGE, ChangeResult
-from skillpm.change.dry_run import backup_message
 from skillpm.change.edit_merge import MergedSkill, merge_folder
 from skillpm.change.executor import NewSkill, PlannedChange, execute
 from skillpm.change.local_change import plan_local_change
+from skillpm.change.plan import backup_message
 from skillpm.change.present_skills import find_refused_skills
 from skillpm.compare.locked_contents import read_contents
 from skillpm.core.file_tree import FileTree

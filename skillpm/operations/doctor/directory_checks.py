@@ -17,8 +17,7 @@ from skillpm.locking.lock_resolution import find_lock_conflicts
 from skillpm.locks import is_held
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext
 from skillpm.operations.inspect.orphaned_skills import find_orphaned_skills
-from skillpm.operations.inspect.unchecked import find_unchecked
-from skillpm.operations.inspect.verify import LINK_REPLACED, verify
+from skillpm.operations.inspect.verify import LINK_REPLACED, find_unchecked, verify
 from skillpm.operations.registry import check_registry
 from skillpm.registry.builder import list_folders
 from skillpm.scope.locked_sources import find_unconfigured

@@ -7,11 +7,11 @@ from skillpm.core.digest import content_hash
 from skillpm.core.names import SkillName
 from skillpm.errors import OfflineError
 from skillpm.files import read_text
+from skillpm.formats.trust.reviews import find_reviews
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.operations.policy.explain import list_policies
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files
-from skillpm.trust.reviews import find_reviews
 from skillpm.vetting.review_files import load_reviews
 
 

@@ -8,7 +8,7 @@ from skillpm.core.names import SkillName
 from skillpm.core.shell import shell_word
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import FetchError, NotFoundError
+from skillpm.errors import FetchError, NotFoundError, OfflineError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.installer.actions import version_label
@@ -22,12 +22,12 @@ from skillpm.locking.constraints import (
     find_pin_reason,
     select_skills,
 )
-from skillpm.locking.excluded_commits import find_excluded_commits
 from skillpm.locking.moved_refs import find_moved_tags
 from skillpm.locking.upgrade import resolve_upgrade
 from skillpm.locking.yanked import find_yank_reason
 from skillpm.operations.inspect.upstream import (
     fetch_versions,
+    find_excluded_commits,
     find_newer_version,
     find_newest,
     find_unchanged_versions,
@@ -269,3 +269,33 @@ def format_names(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
+
+
+def no_update_messages(project: Project, names: Sequence[str]) -> list[str]:
+    """Return messages about what keeps skills from being newer, after an update that changed nothing.
+
+    Reads the answers that the update has already fetched.
+    """
+    files = read_project_files(project)
+    lockfile = files.covered_lockfile
+    locked = lockfile.skills
+    selected = [name for name in select_skills(project.scope, files, names) if name in locked]
+    constraints = {name: each for name, each in collect_constraints(files, lockfile).items() if name in selected}
+    pinned = [name for name in sorted(constraints) if find_pin_reason(constraints[name])]
+    with_ranges = {name: each for name, each in constraints.items() if name not in pinned}
+    fetchers = make_fetchers(project)
+    held_back: list[SkillName] = []
+    with suppress(OfflineError):
+        versions = fetch_versions(with_ranges, locked, fetchers, with_dates=False)
+        newest = {name: find_newest(each) for name, each in sorted(versions.items())}
+        newer = {name: each for name, each in newest.items() if find_newer_version(each, locked[name], "pinned")}
+        allowed = {
+            name: each
+            for name, each in newer.items()
+            if each is not None and not find_exclusion_reason(each.version, constraints[name])
+        }
+        unchanged = find_unchanged_versions(allowed, lockfile, fetchers)
+        held_back = [name for name in newer if name not in unchanged]
+    reasons = [f"pinned to a tag or a commit: {format_names(pinned)}"] if pinned else []
+    reasons += [f"held back from a newer version: {format_names(held_back)}"] if held_back else []
+    return [f"{'; '.join(reasons)} (see `skillpm outdated{project.scope.flag}`)"] if reasons else []

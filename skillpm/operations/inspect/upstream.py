@@ -1,13 +1,14 @@
-"""The available versions of locked skills, and the newest of them, regardless of the constraints."""
+"""What is available of locked skills: versions, regardless of the constraints, and commits that are too new."""
 
 from collections.abc import Mapping, Sequence
 
+from skillpm.core.git_syntax import short_commit
 from skillpm.core.names import SkillName
 from skillpm.core.versions import ANY, is_newer, parse_version
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.formats.lockfile import LockedSkill, Lockfile
-from skillpm.kinds.base import Pin, Source
-from skillpm.kinds.git import GitSource
+from skillpm.kinds.base import Pin, Source, of_kind
+from skillpm.kinds.git import GitPin, GitSource
 from skillpm.locking.constraints import ConstraintsByName
 from skillpm.resolver.provider import AvailableVersion
 
@@ -79,3 +80,17 @@ def find_unchanged_versions(
     }
     skills = fetchers.pin_available(sources)
     return {name for name, skill in skills.items() if skill.digest == updated.skills[name].digest}
+
+
+def find_excluded_commits(
+    locked: Mapping[SkillName, LockedSkill], fetchers: FetcherDispatcher
+) -> dict[SkillName, tuple[str, str]]:
+    """Return the newest commit of each of these skills that is too new, shortened, and the reason. No network."""
+    pins = of_kind(GitPin, {name: skill.pin for name, skill in locked.items()})
+    return {
+        name: (
+            short_commit(commit),
+            f"{short_commit(commit)} is {fetchers.cooldown.cutoff.description} (exclude-newer)",
+        )
+        for name, commit in sorted(fetchers.find_excluded(pins).items())
+    }

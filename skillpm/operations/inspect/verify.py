@@ -37,6 +37,11 @@ from skillpm.scope.scope_policy import load_scope_policies, warn_of_old_policies
 if TYPE_CHECKING:
     from skillpm.trust.policy import Policies
 
+from skillpm.installer.disk.disk_state import read_installed_state
+from skillpm.installer.disk.layout import load_receipt
+from skillpm.installer.disk.stat_cache import read_stat_cache
+from skillpm.vetting.acceptance import Acceptance, PresentSkill, find_claim
+
 LINK_REPLACED = "no longer links to it"
 Difference = Literal["modified", "missing", "not-locked", "other-version", "broken-link", "signature", "blocked"]
 State = Literal["ok", "link"] | Difference
@@ -192,8 +197,7 @@ def _verify_signature(
     entry, settings = locked[skill.name], fetchers.settings
     if read_user_setting(settings, "trust") is None and SIGNATURE_FILE not in receipt.skills[skill.name].files:
         return skill
-    from skillpm.vetting.detached_signatures import find_signatures_beside  # noqa: PLC0415  (few skills are signed)
-    from skillpm.vetting.signers import check_signature  # noqa: PLC0415  (few skills are signed)
+    from skillpm.vetting.signers import check_signature, find_signatures_beside  # noqa: PLC0415  (few are signed)
 
     tree = read_installed(view.skill_path(skill.name), receipt.skills[skill.name])
     beside = partial(find_signatures_beside, fetchers, skill.name, entry, tree, view.layout)
@@ -242,3 +246,20 @@ def _verify_links(skill: VerifiedSkill, project: Project, receipt: Receipt) -> V
             detail = f"{folder}/{name} {LINK_REPLACED}"
             return VerifiedSkill(name=skill.name, state="broken-link", detail=detail)
     return skill
+
+
+def find_unchecked(project: Project) -> list[SkillName]:
+    """Return the locked and recorded skills that are there, and that this machine has never accepted as they are."""
+    receipt, stat_cache = load_receipt(project.layout).skills, read_stat_cache(project.layout.stat_cache)
+    locked = read_project_files(project).lockfile.skills
+    acceptance, unchecked = Acceptance(project.scope, project.settings), []
+    for name in sorted({*receipt, *locked}):
+        folder = project.layout.skill_path(name)
+        state = read_installed_state(folder, name, receipt.get(name), stat_cache)
+        claim = find_claim(name, locked, receipt)
+        # An edited skill or a live link is judged by its files whenever it is used.
+        if claim is None or claim.digest is None or state.digest != claim.digest:
+            continue
+        if not acceptance.is_known(PresentSkill(name=name, folder=folder, claim=claim, digest=state.digest)):
+            unchecked.append(name)
+    return unchecked

@@ -11,8 +11,7 @@ from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
 from skillpm.fetchers.dispatcher import FetcherDispatcher
 from skillpm.files import read_text
-from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.lockfile_merge import MergedLockfile, merge_sides
+from skillpm.formats.lockfile import LockedSkill, MergedLockfile, merge_sides
 from skillpm.installer.actions import version_label
 from skillpm.locking.index_policy import (
     find_user_only_indexes,
@@ -139,7 +138,7 @@ def _require_signatures(skills: Mapping[SkillName, LockedSkill], fetchers: Fetch
     if read_user_setting(fetchers.settings, "trust") is None:
         return
     from skillpm.vetting.problems import refusal  # noqa: PLC0415  (few users trust signers)
-    from skillpm.vetting.signatures import find_unsigned  # noqa: PLC0415
+    from skillpm.vetting.signers import find_unsigned  # noqa: PLC0415
 
     if problems := [*find_unsigned(skills, fetchers)]:
         raise refusal(problems)

@@ -12,11 +12,11 @@ from skillpm.installer.actions import InstallOptions, find_edit_mode, version_la
 from skillpm.installer.disk.disk_state import read_installed_states
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.installer.disk.stat_cache import read_stat_cache
-from skillpm.locking.excluded_commits import find_excluded_commits
 from skillpm.locking.index_policy import select_upgrades
 from skillpm.locking.lock_resolution import find_changed_skills
 from skillpm.locking.yanked import find_yanked
-from skillpm.operations.inspect.held_back import no_update_messages
+from skillpm.operations.inspect.outdated import no_update_messages
+from skillpm.operations.inspect.upstream import find_excluded_commits
 from skillpm.scope.effective_settings import read_edit_policies
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import ProjectFiles, read_project_files

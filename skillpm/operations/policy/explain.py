@@ -35,8 +35,9 @@ from skillpm.vetting.acceptance import PresentSkill
 from skillpm.vetting.applied_rules import AppliedRule, find_applied_rules
 from skillpm.vetting.installed_check import read_incoming
 from skillpm.vetting.policy_rules import check_skill
-from skillpm.vetting.problems import IncomingSkill, find_beside
+from skillpm.vetting.problems import IncomingSkill
 from skillpm.vetting.review_files import load_reviews
+from skillpm.vetting.signers import find_published
 
 
 class ListedPolicy(Value):
@@ -169,7 +170,7 @@ def _read_installed(project: Project, name: SkillName) -> FileTree | None:
 
 
 def _check_incoming(project: Project, policies: Policies, incoming: IncomingSkill) -> Iterator[PolicyCheck]:
-    beside = partial(find_beside, project, incoming)
+    beside = partial(find_published, project, incoming)
     return check_skill(policies, incoming, project.settings, lambda: load_reviews(project).trusted, beside)
 
 

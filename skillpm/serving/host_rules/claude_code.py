@@ -5,8 +5,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
-from skillpm.core.json_text.comments import parse_jsonc
-from skillpm.core.json_text.decoder import JsonNode
+from skillpm.core.json_text.decoder import JsonNode, parse_jsonc
 from skillpm.core.name_patterns import matches_pattern
 from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError

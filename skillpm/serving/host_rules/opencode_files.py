@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from skillpm.core.json_text.comments import parse_jsonc
+from skillpm.core.json_text.decoder import parse_jsonc
 from skillpm.core.patterns import lazy_pattern
 from skillpm.errors import FileError
 from skillpm.files import OS_ERROR_REASONS, read_text
