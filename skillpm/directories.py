@@ -305,17 +305,17 @@ def open_parent(path: str) -> Directory:
     return open_directory(os.path.dirname(path))
 
 
-def make_folders(path: str, mode: int = 0o777) -> list[str]:
-    """Create a folder and its missing parents; return those that were created. `mode` is that of the last one."""
+def make_folders(path: str) -> list[str]:
+    """Create a folder and its missing parents; return those that were created."""
     made: list[str] = []
     if is_below_held(path):
-        _open_directory(path, made, mode).close()
+        _open_directory(path, made).close()
         return made
     at = path
     while at and not os.path.isdir(at):
         made.append(at)
         at = os.path.dirname(at)
-    os.makedirs(path, mode, exist_ok=True)
+    os.makedirs(path, exist_ok=True)
     return made[::-1]
 
 
@@ -328,10 +328,10 @@ def make_folders_in(folder: Directory, path: str, mode: int) -> Directory:
     return _walk(folder.path, folder.descriptor, whole, [], mode)
 
 
-def _open_directory(path: str, made: list[str] | None, mode: int = 0o777) -> Directory:
+def _open_directory(path: str, made: list[str] | None) -> Directory:
     """Open a folder; with `made`, create what is missing, and add it there."""
     held = _find_held(path)
-    return Directory(path, None) if held is None else _walk(*held, path, made, mode)
+    return Directory(path, None) if held is None else _walk(*held, path, made, 0o777)
 
 
 def _walk(at: str, descriptor: int, path: str, made: list[str] | None, mode: int) -> Directory:

@@ -71,7 +71,7 @@ def read_lockfile(text: str, file: str) -> Lockfile:
 
 def _read_lockfile(text: str, file: str) -> Lockfile:
     top = parse_json(text, file)
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     top.check_keys("version", "requirements", "include", "overrides", "members", "skills")
     return Lockfile(
         requirements=read_by_name(top.require("requirements"), read_locked_requirement),

@@ -71,7 +71,7 @@ def read_receipt(text: str, file: str) -> Receipt:
     lost: a receipt that came with a checkout must not pass other files off as the locked ones.
     """
     top = parse_json(text, file)
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     top.check_keys("version", "skills", "links", "inherited", "copies", "folders")
     skills = read_by_name(top.require("skills").check_number(MAX_LOCKED_SKILLS), _read_skill)
     believed = {name: skill for name, skill in skills.items() if _adds_up(skill)}

@@ -79,6 +79,6 @@ def requirement_values(sources: Mapping[SkillName, Source]) -> dict[SkillName, A
     return {name: source.to_json() for name, source in sources.items()}
 
 
-def parse_locked_requirement(name: SkillName, value: Any, file: str = "skills.lock") -> Source:
+def parse_locked_requirement(name: SkillName, value: Any) -> Source:
     """Parse a requirement recorded in a lockfile."""
-    return read_requirement(name, JsonNode(value, file, ("requirements", name)))
+    return read_requirement(name, JsonNode(value, "skills.lock", ("requirements", name)))

@@ -37,16 +37,15 @@ def hold_scope(scope: Scope, settings: Settings) -> Iterator[None]:
 
 
 @contextmanager
-def lock_scope(project: Project, *, force: bool = False, may_write_documents: bool = True) -> Iterator[None]:
+def lock_scope(project: Project, *, may_write_documents: bool = True) -> Iterator[None]:
     """Hold a scope's lock. First finish the change that an interrupted command left, then remove its temporary files.
 
     If the body raises, what it staged is removed, and so is a skills directory that did not exist before.
 
-    `force` abandons a change that cannot be finished because what was staged for it is gone; never one of a newer
-    skillpm, which can finish it. Without `may_write_documents`, a change that still has to write manifest or lockfile
-    is not finished: `ConflictError`.
+    Without `may_write_documents`, a change that still has to write manifest or lockfile is not finished:
+    `ConflictError`.
     """
-    with _lock_and_recover(project, force=force, may_write_documents=may_write_documents):
+    with _lock_and_recover(project, force=False, may_write_documents=may_write_documents):
         if not project.scope.member:  # of which the root's lock guards the copies
             _finish_copies(project)
         yield
@@ -85,7 +84,8 @@ def lock_scopes(
 ) -> Iterator[None]:
     """Hold the locks of the root of a workspace and of members, as `lock_scope` does.
 
-    The root comes first, and members are sorted: so two commands never wait for each other.
+    The root comes first, and members are sorted: so two commands never wait for each other. `force` abandons a change
+    that cannot be finished because what was staged for it is gone; never one of a newer skillpm, which can finish it.
     """
     is_new = not os.path.isdir(scopes[0].layout.internal_dir)
     try:
@@ -98,9 +98,8 @@ def lock_scopes(
             yield
     finally:
         if is_new and len(scopes) > 1:
-            remove_empty_directory(
-                scopes[0], session.settings
-            )  # a root without skills of its own holds nothing but the lock
+            # A root without skills of its own holds nothing but the lock.
+            remove_empty_directory(scopes[0], session.settings)
 
 
 def _finish_interrupted_change(project: Project, *, force: bool, may_write_documents: bool) -> None:

@@ -74,7 +74,7 @@ def _print_locked(call: Invocation, diff: LockDiff, *, as_markdown: bool) -> Non
     if as_markdown:
         from skillpm.cli.reports.review_markdown import render_changes  # noqa: PLC0415
 
-        console.print_raw(render_changes("Skills", diff.changes))
+        console.print_raw(render_changes(diff.changes))
         return
     for change in diff.changes:
         print_change(console, change)

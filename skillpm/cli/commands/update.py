@@ -55,7 +55,7 @@ def command(call: Invocation, names: tuple[str, ...], output_format: str) -> int
     if as_markdown:
         from skillpm.cli.reports.review_markdown import render_changes  # noqa: PLC0415
 
-        call.console.print_raw(render_changes("Skills", result.updates, [*map(describe_failure, result.failures)]))
+        call.console.print_raw(render_changes(result.updates, [*map(describe_failure, result.failures)]))
     else:
         print_change(call, result)
     return report_failures(call.console, result.failures) or exit_code_of(call, result.left_out)

@@ -17,14 +17,14 @@ MAX_FAILURES = 20
 BACKTICKS = lazy_pattern("`+")
 
 
-def render_changes(title: str, changes: Sequence[SkillChange], failures: Sequence[str] = ()) -> str:
+def render_changes(changes: Sequence[SkillChange], failures: Sequence[str] = ()) -> str:
     """Return all changes as Markdown: first a list with warnings, then the content that differs.
 
     `failures` are messages about skills that could not be updated.
     """
     counts = [(kind, sum(change.kind == kind for change in changes)) for kind in ("added", "changed", "removed")]
     summary = ", ".join(f"{count} {kind}" for kind, count in counts if count) or "none"
-    parts = [f"### {title}: {summary}\n"]
+    parts = [f"### Skills: {summary}\n"]
     parts += [f"- ⚠️ {code(message, 500)}" for message in failures[:MAX_FAILURES]]
     listed = sorted(changes, key=lambda change: (not change.warnings, not change.capabilities, change.name))
     left = MAX_LENGTH - sum(len(part) + 1 for part in parts)

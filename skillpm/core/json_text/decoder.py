@@ -137,10 +137,10 @@ class JsonNode:
             return self.value
         return self.raise_expected("a whole number")
 
-    def text_or(self, key: str, default: str = "") -> str:
-        """Return a string member, or the default if it is absent."""
+    def text_or(self, key: str) -> str:
+        """Return a string member; empty if it is absent."""
         member = self.get(key)
-        return default if member is None else member.text()
+        return "" if member is None else member.text()
 
     def texts_or_empty(self, key: str) -> tuple[str, ...]:
         """Return a member that is an array of strings; empty if it is absent."""
@@ -170,11 +170,11 @@ class JsonNode:
             if key not in known:
                 raise unknown_key_error(self.require(key), key, known)
 
-    def check_format(self, key: str, supported: int) -> int:
+    def check_format(self, supported: int) -> int:
         """Return the document's format number. Raises `NewerDocument`, with a hint to upgrade, for a newer format."""
-        number = self.require(key).number()
+        number = self.require("version").number()
         if number < 1:
-            self.require(key).raise_expected(f"a format number, 1 to {supported}")
+            self.require("version").raise_expected(f"a format number, 1 to {supported}")
         if number > supported:
             raise NewerDocument(self.file, document_format=number, supported_format=supported)
         return number

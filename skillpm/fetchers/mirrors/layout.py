@@ -105,7 +105,7 @@ def write_marker() -> str:
 
 def check_marker(text: str, file: str) -> None:
     """Check `mirror.json`. Raises `DocumentError`, also for a newer format."""
-    parse_json(text, file).check_format("version", FORMAT)
+    parse_json(text, file).check_format(FORMAT)
 
 
 def build_manifest(archive: bytes) -> bytes:

@@ -37,7 +37,7 @@ def read_policy_copy(
 ) -> PolicyCopy:
     """Parse a copy. Raises `DocumentError`, also for that of another URL or key. `read` parses the policy in it."""
     top = parse_json(text, file)
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     top.check_keys("version", "url", "key", "fetched", "signature", "policy")
     for key, expected in (("url", fetch.url), ("key", fetch.key)):
         if top.require(key).text() != expected:

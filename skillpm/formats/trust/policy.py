@@ -95,7 +95,7 @@ class Policy(Value):
 def read_policy(text: str, file: str, size_limit: int = MAX_POLICY_SIZE) -> Policy:
     """Parse a policy. An unknown key is an error: it may be a rule that this version does not enforce."""
     top = parse_toml(text, file, size_limit)
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     top.check_keys("version", "issued", "expires", *TABLES)
     require, limits, audit = (_read_table(top, key) for key in ("require", "limits", "audit"))
     require.check_keys("signers", "reviews", "min-age")

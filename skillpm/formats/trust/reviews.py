@@ -66,7 +66,7 @@ class ReviewFile(Value):
 def read_review_file(text: str, file: str) -> ReviewFile:
     """Parse a file of reviews. Raises `DocumentError` with the invalid key."""
     top = parse_json(text, file)
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     top.check_keys("version", "criteria", "reviews", "imports")
     criteria, reviews, imports = top.get("criteria"), top.require("reviews"), top.get("imports")
     return ReviewFile(
@@ -137,18 +137,14 @@ def _read_import(node: JsonNode) -> ReviewImport:
     return ReviewImport(url=url.text(), digest=node.require("digest").digest())
 
 
-def find_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: str = "") -> tuple[Review, ...]:
-    """Return the reviews of a content under a name; with `criteria`, only those that attest it."""
-    return tuple(
-        review
-        for review in reviews
-        if (review.skill, review.digest) == (name, digest) and criteria in {"", review.criteria}
-    )
+def find_reviews(reviews: Iterable[Review], name: str, digest: str) -> tuple[Review, ...]:
+    """Return the reviews of a content under a name."""
+    return tuple(review for review in reviews if (review.skill, review.digest) == (name, digest))
 
 
-def count_reviews(reviews: Iterable[Review], name: str, digest: str, criteria: str = "") -> int:
+def count_reviews(reviews: Iterable[Review], name: str, digest: str) -> int:
     """Return the number of different reviewers of a content. Case and spaces in names are ignored."""
-    found = find_reviews(reviews, name, digest, criteria)
+    found = find_reviews(reviews, name, digest)
     return len({" ".join(review.reviewer.casefold().split()) for review in found})
 
 

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TypeVar
 
 from skillpm.core.digest import Digest
-from skillpm.core.exclude_newer import NO_CUTOFF, Cutoff, all_yanked_hint
+from skillpm.core.exclude_newer import all_yanked_hint
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
 from skillpm.core.shell import shell_word
@@ -286,28 +286,19 @@ def _check_archive_url(index: Index, pin: IndexPin, name: SkillName, scope_flag:
     )
 
 
-def choose_newest(
-    name: SkillName, source: IndexSource, releases: Sequence[IndexRelease], cutoff: Cutoff = NO_CUTOFF
-) -> IndexRelease:
-    """Return the newest release in a range that is neither yanked nor too new. `releases` are sorted, newest first.
+def choose_newest(name: SkillName, source: IndexSource, releases: Sequence[IndexRelease]) -> IndexRelease:
+    """Return the newest release in a range that is not yanked. `releases` are sorted, newest first.
 
     A pre-release is chosen only if there is nothing else or the range names one. A single release without a version is
     returned as it is: its version is not known before it is downloaded. Raises `NotFoundError`.
     """
     if len(releases) == 1 and not releases[0].version:
         return releases[0]
-    eligible = [item for item in releases if not item.yanked and not cutoff.excludes(item.published)]
+    eligible = [item for item in releases if not item.yanked]
     in_range = {*filter_versions(source.version, [item.version for item in eligible])}
     candidates = [item for item in eligible if item.version in in_range]
     if candidates:
         return candidates[0]
-    excluded = [item for item in releases if not item.yanked and cutoff.excludes(item.published)]
-    if too_new := filter_versions(source.version, [item.version for item in excluded]):
-        raise NotFoundError(
-            f"`{name}`{'' if source.version == ANY else f' {source.version}'}: no version is old enough: "
-            f"{too_new[0]} is {cutoff.description} (exclude-newer)",
-            hint=cutoff.allow_hint(too_new[0]),
-        )
     yanked = [item for item in releases if matches(source.version, item.version)]
     index = f"the index {releases[0].index.name}" if releases else "the index"
     if yanked:

@@ -141,7 +141,7 @@ def is_change_pending(layout: Layout) -> bool:
 
 
 def _parse_journal(top: JsonNode) -> Journal:
-    top.check_format("version", FORMAT)
+    top.check_format(FORMAT)
     # Compare before anything else is interpreted: a wrong byte may well result in a valid journal.
     if top.require(HASH_KEY).text() != add_hash(top.value)[HASH_KEY]:
         raise DocumentError("checksum mismatch", where=top.file)

@@ -27,12 +27,9 @@ def find_skill_file(folder: str) -> str:
     return next((name for name in SKILL_FILES if os.path.lexists(f"{folder}/{name}")), SKILL_FILE)
 
 
-def read_skill_file(folder: str, file: str = "") -> bytes:
-    """Return the bytes of a folder's SKILL.md, up to `READ_LIMIT`. `file` is its name, if known.
-
-    Raises `OSError` if it cannot be read or is not a regular file.
-    """
-    return read_regular_file(f"{folder}/{file or find_skill_file(folder)}")[0]
+def read_skill_file(folder: str) -> bytes:
+    """Return the bytes of a folder's SKILL.md, up to `READ_LIMIT`. Raises `OSError` if it cannot be read."""
+    return read_regular_file(f"{folder}/{find_skill_file(folder)}")[0]
 
 
 def read_regular_file(path: str, limit: int = READ_LIMIT) -> tuple[bytes, os.stat_result]:

@@ -8,13 +8,13 @@ from gzip import GzipFile
 from skillpm.core.file_tree import FileTree
 
 
-def pack_archive(tree: FileTree, folder: str = "") -> bytes:
-    """Return the archive of a skill: sorted entries in this folder, if any; times and owners zero."""
-    return compress(pack_tar(tree, folder))
+def pack_archive(tree: FileTree) -> bytes:
+    """Return the archive of a skill: sorted entries, times and owners zero."""
+    return compress(pack_tar(tree, ""))
 
 
-def pack_tar(tree: FileTree, folder: str = "") -> bytes:
-    """Return the archive without compression."""
+def pack_tar(tree: FileTree, folder: str) -> bytes:
+    """Return the archive without compression, its entries in this folder, if any."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for file in tree.files:
