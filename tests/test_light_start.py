@@ -147,7 +147,7 @@ UNCALLED = {
         "errors", "formats.host_profile", "formats.user_config", "indexes.search.query", "registry.build_state",
         "registry.metadata_overlay", "registry.unmanaged_skills",
         "requirements.repository_url", "requirements.specifier", "scope.left_out",
-        "serving.approval", "serving.relevance", "serving.results", "serving.schema", "serving.service",
+        "serving.approval", "serving.results", "serving.schema", "serving.service",
         "serving.token_budget", "skillmd.body_references", "skillmd.host_manifests", "store",
     },
     "link": {
@@ -160,7 +160,7 @@ UNCALLED = {
         "requirements.repository_url", "requirements.siblings", "requirements.specifier",
         "resolver.provider", "resolver.search_space",
         "scope.audit_settings", "scope.verdicts", "serving.access_errors", "serving.approval",
-        "serving.event_log", "serving.relevance", "serving.renderers.body_modes", "serving.renderers.model_text",
+        "serving.event_log", "serving.renderers.body_modes", "serving.renderers.model_text",
         "serving.results", "serving.schema", "serving.service", "serving.skill_files", "serving.skill_search",
         "serving.token_budget", "skillmd.body_references", "skillmd.host_manifests", "vetting.audited",
         "vetting.folder_files", "vetting.problems", "vetting.validation_options",

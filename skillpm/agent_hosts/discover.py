@@ -5,17 +5,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from skillpm.agent_hosts.discovery import Discovery, DiscoveryWarning, scan_roots
+from skillpm.agent_hosts.known_agents import expand_template
 from skillpm.agent_hosts.profiles import load_profile
 from skillpm.agent_hosts.roots import SearchRoot, build_search_roots
+from skillpm.core.json_text.decoder import JsonNode
 from skillpm.core.text import sanitize
-from skillpm.errors import NotFoundError
-from skillpm.files import read_text
+from skillpm.core.values import Value
+from skillpm.errors import DocumentError, FileError, NotFoundError
+from skillpm.files import is_below, read_text
 from skillpm.formats.user_config import UserConfig, read_config
+from skillpm.installer.escaping_links import boundary_of
 from skillpm.installer.folder_manifests import find_folder_manifests
 from skillpm.registry.frontmatter_cache import HeadCache
 from skillpm.settings import Settings, current_settings
+from skillpm.skillmd.yaml_loader import YamlError, read_yaml
 
 CONFIG_FILE = "config.toml"
+FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def discover(
@@ -77,8 +83,6 @@ def _add_host_config(
     config: UserConfig, name: str, settings: Settings
 ) -> tuple[UserConfig, tuple[DiscoveryWarning, ...]]:
     """Return the user's settings with those of a host's configuration in the project, and what is wrong with these."""
-    from skillpm.agent_hosts.host_config import load_host_config  # noqa: PLC0415  (only one host has such a file)
-
     file = os.path.join(settings.working_directory, name)
     host_config = load_host_config(file, settings, config.additional_paths)
     merged = config.replace(
@@ -103,3 +107,77 @@ def _resolve_folder(directory: str | os.PathLike[str], settings: Settings) -> st
     if not os.path.isdir(path):
         raise NotFoundError(f"the folder {sanitize(path)} does not exist")
     return path
+
+
+class HostConfig(Value):
+    """What a host's configuration says about skills."""
+
+    # Folders to search, as absolute paths.
+    additional_paths: tuple[str, ...] = ()
+    disables_claude_paths: bool = False
+    # What of it is ignored, and why.
+    warnings: tuple[str, ...] = ()
+
+
+def load_host_config(file: str, settings: Settings, permitted: Sequence[str]) -> HostConfig:
+    """Return what a YAML file in the working directory says about skills. Problems become warnings.
+
+    A folder outside the project is ignored, unless it is in one of those that the user `permitted` (templates): a
+    checkout could otherwise give an agent skills from anywhere on the machine.
+    """
+    try:
+        skill = _read_skill_section(file)
+        disabled = skill.get("disable_claude_paths")
+        paths = _expand_paths(skill, settings)
+        is_disabled = disabled is not None and _is_on(disabled)
+    except (DocumentError, FileError) as error:
+        keys = error.where.removeprefix(file).removeprefix(": ")
+        return HostConfig(warnings=(f"{f'{keys}: ' if keys else ''}{error.message}; the file is ignored",))
+    start = settings.working_directory
+    allowed = [boundary_of(start, settings.home), *(_resolve(path, settings) for path in permitted)]
+    boundaries = [os.path.realpath(folder) for folder in allowed]
+    outside = {
+        where: path
+        for where, path in paths.items()
+        if not any(is_below(os.path.realpath(path), boundary) for boundary in boundaries)
+    }
+    return HostConfig(
+        additional_paths=tuple(path for where, path in paths.items() if where not in outside),
+        disables_claude_paths=is_disabled,
+        warnings=tuple(
+            f"{where} is outside the project; to search it, add it to `additional-paths` in config.toml"
+            for where in outside
+        ),
+    )
+
+
+def _read_skill_section(file: str) -> JsonNode:
+    """Return the member `skill`; an empty object if there is none."""
+    try:
+        document = JsonNode(read_yaml(read_text(file) or "", []) or {}, file)
+    except YamlError as error:
+        raise DocumentError(f"line {error.line}: {error.message}", where=file) from error
+    skill = document.get("skill")
+    return document.with_value({}) if skill is None or skill.value is None else skill
+
+
+def _expand_paths(skill: JsonNode, settings: Settings) -> dict[str, str]:
+    """Return the absolute paths of the additional folders by their key and text."""
+    paths = skill.get("additional_paths")
+    if paths is None or paths.value is None:
+        return {}
+    nodes = [(f"{'.'.join(node.keys)}: {sanitize(node.path(), 200)}", node.path()) for node in paths.elements()]
+    return {where: path for where, text in nodes if (path := _resolve(text, settings))}
+
+
+def _resolve(template: str, settings: Settings) -> str:
+    path = expand_template(template, settings)
+    return path and os.path.normpath(os.path.join(settings.working_directory, path))
+
+
+def _is_on(flag: JsonNode) -> bool:
+    """Return a flag, which is read as text; one without a value is off."""
+    if flag.value is None:
+        return False
+    word = flag.value.lower() if isinstance(flag.value, str) else ""
+    return FLAGS[word] if word in FLAGS else flag.raise_expected("true or false")

@@ -18,8 +18,7 @@ from skillpm.fetchers.common.metadata import choose_version
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.scope.project import Session
 from skillpm.scope.verdicts import read_or_audit
-from skillpm.skillmd.capabilities import find_capabilities
-from skillpm.skillmd.capability_changes import ReviewFinding, compare_capabilities, summarize_findings
+from skillpm.skillmd.capabilities import ReviewFinding, compare_capabilities, find_capabilities, summarize_findings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 

@@ -16,7 +16,7 @@ from skillpm.operations.serve import Viewer, make_service
 from skillpm.registry.last_use import read_last_uses
 from skillpm.scope.scope import Scope
 from skillpm.serving.host_rules.claude_code import load_overrides
-from skillpm.serving.relevance import sort_by_relevance
+from skillpm.serving.token_budget import sort_by_relevance
 from skillpm.settings import Settings
 
 FITTED_HOST = "claude-code"

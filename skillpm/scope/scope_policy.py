@@ -3,9 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from skillpm import __version__
+from skillpm.cachedir import VERDICTS, read_bound_file, record_use, write_bound_file
 from skillpm.core.digest import content_hash
 from skillpm.core.limits import MAX_TOML_SIZE
 from skillpm.core.text import sanitize
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from skillpm.trust.policy import Policies, PolicyCheck, PublishedCopy
 
 CHECK_HINT = "`skillpm policy check` explains the policies in effect"
+# Of the text of a policy, in characters; a smaller one takes less than 50 ms.
+MIN_SIZE = 100_000
+MAX_SIZE = 50_000_000
 USER_POLICY, PROJECT_POLICY = "policy.toml", "skills.policy.toml"
 
 
@@ -76,14 +82,13 @@ def read_policies(scopes: Sequence[Scope], settings: Settings) -> "list[tuple[Po
     if all(text is None for _, text in texts):
         return []
     from skillpm.formats.trust.policy import read_policy  # noqa: PLC0415  (few users have a policy)
-    from skillpm.scope.policy_cache import read_policy_text  # noqa: PLC0415
 
     policies = [
         (
             file,
             read_policy(text, file.path, MAX_TOML_SIZE)
             if file.origin == "project"
-            else read_policy_text(text, file.path, settings.cache_dir),
+            else parse_policy(text, file.path, settings.cache_dir),
         )
         for file, text in texts
         if text is not None
@@ -127,13 +132,12 @@ def read_copy(fetch: "FetchedPolicy", settings: Settings) -> "PolicyCopy | None"
     an attacker may have put a file there.
     """
     from skillpm.formats.trust.fetched_policy import read_policy_copy  # noqa: PLC0415  (as above)
-    from skillpm.scope.policy_cache import read_policy_text  # noqa: PLC0415
 
     path = copy_path(fetch, settings)
     text = read_text(path)
     if text is None:
         return None
-    copy = read_policy_copy(text, path, fetch, lambda policy, url: read_policy_text(policy, url, settings.cache_dir))
+    copy = read_policy_copy(text, path, fetch, lambda policy, url: parse_policy(policy, url, settings.cache_dir))
     if not _is_signed(copy.text, copy.signature, fetch.key):
         hint = "run `skillpm policy refresh` to replace it"
         raise DocumentError("this copy of a policy is not signed by the key in `fetch.key`", where=path, hint=hint)
@@ -262,3 +266,47 @@ def warn_of_old_policies(policies: "Policies | None", warn: Callable[[str], obje
     for copy in () if policies is None else policies.copies:
         if age := copy.describe_age(time.time()):
             warn(f"the policy {sanitize(copy.url)} {age}; `skillpm policy refresh` fetches it")
+
+
+@lru_cache(maxsize=8)
+def parse_policy(text: str, origin: str, cache_dir: str) -> "Policy":
+    """Return a policy of the machine or the user, or one that was fetched. Raises what `read_policy` raises.
+
+    To parse sixty thousand names takes a second, so a large policy is kept parsed, in the cache. The name of a copy is
+    a digest of the text, and it counts only in the very file that this user or root wrote (`read_bound_file`): what it
+    says is not checked again.
+    """
+    from skillpm.formats.trust.policy import read_policy  # noqa: PLC0415  (few users have a policy)
+
+    if len(text) < MIN_SIZE:
+        return read_policy(text, origin)
+    path = os.path.join(cache_dir, VERDICTS, content_hash(f"policy {__version__} {origin}\n{text}".encode()))
+    entry = read_bound_file(path, MAX_SIZE)
+    if entry is not None:
+        with suppress(KeyError, TypeError, ValueError):
+            policy = _load(entry["policy"])
+            record_use(path)
+            return policy
+    policy = read_policy(text, origin)
+    with suppress(OSError):  # a cache that cannot be written: then it is parsed each time
+        write_bound_file(path, {"policy": _dump(policy)}, cache_dir)
+    return policy
+
+
+def _dump(policy: "Policy") -> Mapping[str, Any]:
+    blocked = [(each.digest, each.name, each.reason) for each in policy.blocked]
+    fetch = None if policy.fetch is None else vars(policy.fetch)
+    return {**vars(policy), "signers": {**policy.signers}, "blocked": blocked, "fetch": fetch}
+
+
+def _load(values: Mapping[str, Any]) -> "Policy":
+    from skillpm.formats.trust.policy import BlockedContent, FetchedPolicy, Policy  # noqa: PLC0415  (as above)
+
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    fields["blocked"] = tuple(
+        BlockedContent(where=f"{fields['origin']}: blocked.{number}", digest=digest, name=name, reason=reason)
+        for number, (digest, name, reason) in enumerate(fields["blocked"])
+    )
+    if fields["fetch"] is not None:
+        fields["fetch"] = FetchedPolicy(**fields["fetch"])
+    return Policy(**fields)

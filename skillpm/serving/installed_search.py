@@ -7,8 +7,8 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import one_line
 from skillpm.core.values import EMPTY_MAPPING, Value
 from skillpm.formats.searched_catalog import CatalogEntry
-from skillpm.indexes.search.body_index import BodyIndex, SkillText
 from skillpm.indexes.search.database import build_in_memory
+from skillpm.indexes.search.full_text import BodyIndex, SkillText
 from skillpm.indexes.search.query import MATCH_KINDS, Corrections, MatchKind, parse_query
 from skillpm.indexes.search.strategies import UNLIMITED, SearchableCatalog, find_matches
 from skillpm.installer.disk.skill_file import read_regular_file

@@ -15,7 +15,6 @@ from skillpm.serving.access_errors import (
     SkillForbidden,
     SkillNotFound,
 )
-from skillpm.serving.relevance import sort_by_relevance
 from skillpm.serving.renderers.base import NONE_OMITTED, Renderer, SkillSummary
 from skillpm.serving.renderers.body_modes import Mode
 from skillpm.serving.renderers.styles import find_renderer
@@ -39,6 +38,7 @@ from skillpm.serving.token_budget import (
     catalog_forms,
     fit_to_budget,
     sort_by_name,
+    sort_by_relevance,
 )
 
 RenderList = Callable[[Mode | None], str]

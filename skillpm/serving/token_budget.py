@@ -1,14 +1,17 @@
-"""Fit a catalog into a token budget. Pure.
+"""Fit a catalog into a token budget, the most relevant skills first. Pure.
 
 First, descriptions are shortened to the greatest common length that fits, as long as a useful piece of each is left;
 then, the catalog takes a denser form. If that is not enough, the least relevant skills are listed by name alone, and
 if all names do not fit either, the least relevant ones are left out, and the catalog says how many.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from zlib import crc32
 
+from skillpm.core.name_patterns import NamePatterns
 from skillpm.core.text import estimate_tokens
 from skillpm.core.values import Value
+from skillpm.registry.card import Card
 from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, SkillSummary
 from skillpm.serving.renderers.body_modes import Mode
 
@@ -157,3 +160,24 @@ def _find_largest(lowest: int, highest: int, fits: Callable[[int], bool], guess:
         if not low < middle <= high:
             middle = (low + high + 1) // 2
     return low
+
+
+def sort_by_relevance(
+    skills: Iterable[SkillSummary], *, found: Iterable[Card], priority: Sequence[str], last_used: Mapping[str, float]
+) -> list[SkillSummary]:
+    """Return skills, the most relevant first.
+
+    `found` are the results of a search for the task, best first. Then come those with a declared `priority` (names and
+    patterns, the most important first), then those used most recently, then all others.
+    """
+    ranks = {card.name: rank for rank, card in enumerate(found)}
+    # The first pattern that matches counts, so they are searched from the end.
+    patterns = NamePatterns(reversed(priority))
+
+    def key(skill: SkillSummary) -> tuple[int, int, float, int]:
+        name = skill.card.name
+        declared = len(priority) - 1 - patterns.find_last(name)
+        # Not by name: skills of one kind often begin alike, and a whole kind must not be missing.
+        return ranks.get(name, len(ranks)), declared, -last_used.get(name, 0.0), crc32(name.encode())
+
+    return sorted(skills, key=key)

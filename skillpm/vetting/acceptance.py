@@ -32,6 +32,7 @@ from skillpm.settings import Settings
 MAX_SIZE = 5_000_000
 DAY_SECONDS = 86_400
 MAX_NAMED = 5
+MAX_ALLOWED_SIZE = 100_000
 
 
 class PresentSkill(Value):
@@ -213,3 +214,26 @@ def unchecked_message(scope: Scope, names: Sequence[str]) -> str:
     verb, them = ("was", "it") if len(names) == 1 else ("were", "them")
     named = f"{pluralize(len(names), 'skill')} {verb} not checked on this machine: {list_some(names, MAX_NAMED)}"
     return f"{named}; `{scope.command('sync')}` checks {them}"
+
+
+def remember_allowed(cache_dir: str, digest: Digest, rules: tuple[str, ...]) -> None:
+    """Record the rules for a content, beside those that were allowed before."""
+    with suppress(OSError):  # a cache that cannot be written: then `load` asks for an exception
+        write_bound_file(
+            _path(cache_dir, digest), {"rules": sorted({*rules, *read_allowed(cache_dir, digest)})}, cache_dir
+        )
+
+
+def read_allowed(cache_dir: str, digest: Digest) -> frozenset[str]:
+    """Return the rules that were allowed for a content on this machine."""
+    path = _path(cache_dir, digest)
+    entry = read_bound_file(path, MAX_ALLOWED_SIZE)
+    rules = None if entry is None else entry.get("rules")
+    if not isinstance(rules, list):
+        return frozenset()
+    record_use(path)
+    return frozenset(rule for rule in rules if isinstance(rule, str))
+
+
+def _path(cache_dir: str, digest: Digest) -> str:
+    return os.path.join(cache_dir, VERDICTS, content_hash(f"allowed {digest}".encode()))

@@ -73,7 +73,7 @@ def check_incoming(project: Project, incoming: Sequence[IncomingSkill], options:
     acceptance, proofs = Acceptance(project.scope, project.settings), Proofs(cache_dir)
     for skill in incoming:
         if options.allow:
-            from skillpm.vetting.allowed import remember_allowed  # noqa: PLC0415  (only with --allow)
+            from skillpm.vetting.acceptance import remember_allowed  # noqa: PLC0415  (only with --allow)
 
             remember_allowed(cache_dir, skill.digest, options.allow)
         if skill.place is None:  # edited files are checked again where they are
@@ -140,8 +140,8 @@ def find_widened(request: ValidationRequest) -> Iterator[Problem]:
             message = "what it may do cannot be compared: the installed content is not known any more"
             yield Problem(skill=skill.name, kind="widens", rule=WIDENS, message=message, hint=hint, blocks=blocks)
             continue
-        from skillpm.skillmd.capabilities import find_capabilities  # noqa: PLC0415  (only where a new version is judged)
-        from skillpm.skillmd.capability_changes import compare_capabilities  # noqa: PLC0415  (as above)
+        # Imported only where a new version is judged.
+        from skillpm.skillmd.capabilities import compare_capabilities, find_capabilities  # noqa: PLC0415
 
         for finding in compare_capabilities(find_capabilities(skill.before), find_capabilities(skill.tree)):
             message = f"may now {finding.message}"

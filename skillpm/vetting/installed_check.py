@@ -27,8 +27,7 @@ from skillpm.scope.trusted_signers import find_trust_groups, read_trust_rules, r
 from skillpm.skillmd.host_manifests import find_host_manifests
 from skillpm.store import Proofs
 from skillpm.trust.policy import Policies
-from skillpm.vetting.acceptance import Acceptance, PresentSkill
-from skillpm.vetting.allowed import read_allowed, remember_allowed
+from skillpm.vetting.acceptance import Acceptance, PresentSkill, read_allowed, remember_allowed
 from skillpm.vetting.audited import is_blocking, to_problem
 from skillpm.vetting.folder_files import FolderFile, list_files, read_files
 from skillpm.vetting.incoming import CHECKS, describe_acceptance

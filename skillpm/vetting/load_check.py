@@ -15,6 +15,7 @@ from skillpm import __version__
 from skillpm.cachedir import VERDICTS, is_own_entry, record_use, tag_cache_folder, write_cache_file
 from skillpm.core.digest import content_hash
 from skillpm.core.names import SKILL_FILES, SkillName
+from skillpm.core.shell import shell_word
 from skillpm.errors import SkillpmError
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.disk.disk_state import digest_folder
@@ -89,10 +90,7 @@ class LoadValidator:
         skill = PresentSkill(name=name, folder=folder, claim=claim, digest=digest, file=file, has_more=bool(more))
         scope = owner or self._scope
         if not self._read_accepted(scope, settings, rules).has(skill):
-            # Imported here, since skills that have passed before need none of it.
-            from skillpm.vetting.load_refusal import refuse_content  # noqa: PLC0415
-
-            refuse_content(scope, settings, skill)
+            _refuse_content(scope, settings, skill)
 
     def _read_accepted(self, scope: Scope, settings: Settings, rules: list[str]) -> Acceptance:
         """Return what was accepted in a scope; read again when the date, or a file with rules, has changed."""
@@ -150,3 +148,21 @@ class _Claims:
         with suppress(SkillpmError):
             claims |= read_project_files(Project(scope, self._session)).lockfile.skills
         return claims
+
+
+def _refuse_content(scope: Scope, settings: Settings, skill: PresentSkill) -> None:
+    """Raise `NotTrusted` if a rule refuses a skill as its files are now.
+
+    What the lockfile says of it is proved by `sync`, with a network connection; here it must have been.
+    """
+    # Imported here, since skills that have passed before need none of it.
+    from skillpm.vetting.installed_check import find_refused  # noqa: PLC0415
+    from skillpm.vetting.problems import refusal  # noqa: PLC0415
+    from skillpm.vetting.validation_options import ValidationOptions  # noqa: PLC0415
+
+    problems = find_refused(Project(scope, Session(settings=settings)), [skill], ValidationOptions(), may_fetch=False)
+    if reasons := problems.get(skill.name):
+        look = f"`skillpm audit {shell_word(skill.folder)}` shows what it contains"
+        allow = f"{look}; to load it all the same, make an exception for {{}} in config.toml"
+        shown = [each.replace(hint=allow.format(each.digest)) if each.kind == "audit" else each for each in reasons]
+        raise refusal(shown, outcome="it was not loaded")

@@ -17,7 +17,7 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.trust.reviews import Review, find_last_reviewed, find_reviews
 from skillpm.scope.project import Project, Session
 from skillpm.scope.project_files import read_project_files
-from skillpm.skillmd.capability_changes import ReviewFinding
+from skillpm.skillmd.capabilities import ReviewFinding
 from skillpm.vetting.review_files import ScopeReviews, load_reviews
 
 DIGEST_PREFIX = lazy_pattern(r"(?:sha256:)?([0-9a-f]{12,64})(?:…|\.\.\.)?")

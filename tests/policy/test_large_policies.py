@@ -11,9 +11,8 @@ from kit.growth import calls_of, growth_of_calls
 
 from skillpm.errors import DocumentError
 from skillpm.formats.trust.policy import Policy, read_policy
-from skillpm.scope.policy_cache import read_policy_text
 from skillpm.scope.scope import find_scope
-from skillpm.scope.scope_policy import load_scope_policies
+from skillpm.scope.scope_policy import load_scope_policies, parse_policy
 from skillpm.settings import Settings
 from skillpm.trust.policy import Policies
 
@@ -32,9 +31,9 @@ LARGE = blocked_names(NUMBER)
 
 def read_again(text: str, cache_dir: Path) -> Policy:
     """Read a policy as another process does."""
-    read_policy_text.cache_clear()
+    parse_policy.cache_clear()
     read_policy.cache_clear()
-    return read_policy_text(text, "policy.toml", str(cache_dir))
+    return parse_policy(text, "policy.toml", str(cache_dir))
 
 
 def find_entry(cache_dir: Path) -> Path:
@@ -156,7 +155,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def count_blocked(settings: Settings) -> int:
     """Return how many names the policy of the user blocks, as another process reads it."""
-    read_policy_text.cache_clear()
+    parse_policy.cache_clear()
     read_policy.cache_clear()
     policies = load_scope_policies(find_scope(settings), settings)
     assert policies is not None

@@ -8,7 +8,6 @@ import pytest
 
 from skillpm.core.text import estimate_tokens
 from skillpm.registry.card import Card
-from skillpm.serving.relevance import sort_by_relevance
 from skillpm.serving.renderers.base import NONE_OMITTED, OmittedSkills, Renderer, SkillSummary
 from skillpm.serving.renderers.body_modes import MODES, Mode
 from skillpm.serving.renderers.styles import RENDERERS
@@ -19,6 +18,7 @@ from skillpm.serving.token_budget import (
     catalog_forms,
     fit_to_budget,
     shorten_description,
+    sort_by_relevance,
 )
 
 WORDS = ["a", "word", "<x&y>", "ünïcödé", "longer-word,"]

@@ -9,8 +9,13 @@ from kit.skills import to_bytes
 
 from skillpm.core.file_tree import FileTree, TreeFile
 from skillpm.core.text import estimate_tokens
-from skillpm.skillmd.capabilities import MAX_VALUES, Capabilities, find_capabilities
-from skillpm.skillmd.capability_changes import compare_capabilities, summarize_findings
+from skillpm.skillmd.capabilities import (
+    MAX_VALUES,
+    Capabilities,
+    compare_capabilities,
+    find_capabilities,
+    summarize_findings,
+)
 
 
 def make_tree(files: Files, *executables: str) -> FileTree:

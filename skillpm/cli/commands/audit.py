@@ -18,7 +18,7 @@ from skillpm.cli.reports.audit_output import (
 from skillpm.core.suggestions import suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.errors import NotFoundError, UsageError
-from skillpm.operations.audit.audited_skills import AuditedSkill, AuditOptions, audit_skills
+from skillpm.operations.audited_skills import AuditedSkill, AuditOptions, audit_skills
 from skillpm.scope.project_files import require_project_in_ci
 
 NEVER = "never"

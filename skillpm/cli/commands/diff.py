@@ -14,9 +14,16 @@ from skillpm.cli.reports.review_output import (
 )
 from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
-from skillpm.operations.inspect.diff import SkillDiff, diff_all_edits, diff_all_updates, diff_edits, diff_update
-from skillpm.operations.inspect.lock_diff import LockDiff, diff_locked
-from skillpm.skillmd.capability_changes import summarize_findings
+from skillpm.operations.inspect.diff import (
+    LockDiff,
+    SkillDiff,
+    diff_all_edits,
+    diff_all_updates,
+    diff_edits,
+    diff_locked,
+    diff_update,
+)
+from skillpm.skillmd.capabilities import summarize_findings
 
 
 @click.command(

@@ -12,8 +12,8 @@ from skillpm.core.text import pluralize, sanitize
 from skillpm.errors import UsageError
 from skillpm.formats.trust.reviews import SAFE_TO_RUN, Review
 from skillpm.installer.actions import version_label
-from skillpm.operations.review.approve import Approval, approve, import_reviews
-from skillpm.skillmd.capability_changes import summarize_findings
+from skillpm.operations.approve import Approval, approve, import_reviews
+from skillpm.skillmd.capabilities import summarize_findings
 from skillpm.vetting.review_state import (
     ReviewedSkill,
     ReviewSubject,

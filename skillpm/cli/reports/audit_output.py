@@ -11,7 +11,7 @@ from skillpm.cli.console import Console
 from skillpm.cli.reports.review_markdown import code
 from skillpm.cli.reports.sarif import Located, build_sarif
 from skillpm.core.text import pluralize, sanitize
-from skillpm.operations.audit.audited_skills import AuditedSkill
+from skillpm.operations.audited_skills import AuditedSkill
 
 COLORS: dict[Severity, str] = {"high": "red", "medium": "yellow", "low": "cyan"}
 # Commands of a workflow: https://docs.github.com/actions/reference/workflow-commands-for-github-actions

@@ -10,7 +10,7 @@ from skillpm.cli.reports.review_output import describe_states, escape_line
 from skillpm.compare.skill_change import SkillChange
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.text import pluralize, sanitize
-from skillpm.skillmd.capability_changes import MAX_LISTED, ReviewFinding
+from skillpm.skillmd.capabilities import MAX_LISTED, ReviewFinding
 
 MAX_LENGTH = 60_000  # GitHub takes 65,536 characters; at most half of it is the list
 MAX_FAILURES = 20

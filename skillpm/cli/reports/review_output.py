@@ -10,7 +10,7 @@ from skillpm.core.text import HIDDEN, sanitize
 from skillpm.formats.lockfile import LockedSkill
 from skillpm.installer.actions import version_label
 from skillpm.operations.inspect.outdated import distinct_labels
-from skillpm.skillmd.capability_changes import ReviewFinding
+from skillpm.skillmd.capabilities import ReviewFinding
 
 LINE_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 

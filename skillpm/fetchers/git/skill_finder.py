@@ -1,15 +1,21 @@
-"""Find the skills in a commit: by path, by folder name, by the name they declare, or all of them."""
+"""Find the skills in a commit: by path, by folder name, by the name they declare, or all of them.
+
+Submodules, whose skills are in other repositories, are named with their URLs, and never fetched.
+"""
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from skillpm.core.git_syntax import abbreviate_url
+from skillpm.core.git_syntax import abbreviate_url, normalize_git_url
 from skillpm.core.names import SKILL_FILES, SkillName, choose_install_name
+from skillpm.core.patterns import lazy_pattern
+from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import closest_matches, list_some, suggestion_hint
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
-from skillpm.errors import MissingSkill, NotFoundError, RefusedError
+from skillpm.errors import MissingSkill, NotFoundError, RefusedError, SkillpmError
 from skillpm.fetchers.common.copies import CopyRule
 from skillpm.fetchers.git.program.errors import GitFailed, translate_error
 from skillpm.fetchers.git.program.objects import KIND_MASK, LINK, TREE, CacheDamaged, GitObject
@@ -23,6 +29,10 @@ from skillpm.skillmd.skill import read_skill
 BATCH_SIZE = 50
 MAX_LINKS = 1_000  # of a skill
 MAX_DESCRIPTION_LENGTH = 1024  # Agent Skills specification, "description"
+MAX_SIZE = 100_000  # bytes of .gitmodules
+MAX_NAMED = 3
+SECTION = lazy_pattern(r'\s*\[submodule\s+".*"\]\s*')
+SETTING = lazy_pattern(r"\s*(path|url)\s*=\s*(\S.*?)\s*", re.IGNORECASE)
 
 
 class SkillLocation(Value):
@@ -168,7 +178,6 @@ def find_submodule_hint(repository: Repository, root: str, locations: Sequence[S
         return ""
     if not paths:
         return ""
-    from skillpm.fetchers.git.submodules import find_likely_submodules  # noqa: PLC0415  (few repositories have some)
 
     return _describe_submodules(repository, root, find_likely_submodules(paths, [each.path for each in locations]))
 
@@ -177,7 +186,6 @@ def _describe_submodules(repository: Repository, root: str, paths: Sequence[str]
     """Return where submodules come from; empty for none."""
     if not paths:
         return ""
-    from skillpm.fetchers.git.submodules import describe_submodules  # noqa: PLC0415  (as above)
 
     return describe_submodules(repository, root, paths)
 
@@ -314,3 +322,56 @@ def _skill_not_found_error(
     trees = {location.path: location.tree for location in locations}
     hint = suggestion_hint(name, names, f"it has: {list_some(sorted(names), 8)}")
     return MissingSkill(f"{repository.url} has no skill named `{sanitize(name)}`", hint=hint, trees=trees)
+
+
+def find_likely_submodules(paths: Sequence[str], skill_folders: Sequence[str]) -> list[str]:
+    """Return the submodules that may contain skills: beside a skill, or in a folder named `skills`."""
+    beside = {posixpath.dirname(folder) for folder in skill_folders if folder != "."}
+    return [path for path in paths if posixpath.dirname(path) in beside or "skills" in path.split("/")]
+
+
+def describe_submodules(repository: Repository, root: str, paths: Sequence[str]) -> str:
+    """Return "`a` is a submodule: skillpm install URL" for submodules at these paths of a commit's tree."""
+    urls = read_submodule_urls(repository, root)
+    described = [f"`{sanitize(path, 80)}` is a submodule{_describe_url(urls.get(path, ''))}" for path in sorted(paths)]
+    return list_some(described, MAX_NAMED, 300)
+
+
+def _describe_url(url: str) -> str:
+    try:
+        return f": skillpm install {shell_word(normalize_git_url(url))}" if url else ""
+    except SkillpmError:
+        return f" ({sanitize(url, 200)})"
+
+
+def read_submodule_urls(repository: Repository, root: str) -> Mapping[str, str]:
+    """Return the URLs of submodules by path, as `.gitmodules` has them; relative ones are made absolute."""
+    _, oid = find_entry(repository.reader, root, ".gitmodules")
+    if not oid:
+        return {}
+    if repository.reader.read_sizes([oid])[oid] is None and not repository.context.settings.offline:
+        try:
+            repository.fetch_blobs([oid])
+        except GitFailed:
+            return {}
+    blob = repository.reader.read([oid], max_size=MAX_SIZE)[oid]
+    text = "" if blob is None or blob.kind != "blob" else blob.data.decode("utf-8", "replace")
+    return dict(_parse(text, repository.url))
+
+
+def _parse(text: str, base: str) -> Iterator[tuple[str, str]]:
+    values: dict[str, str] = {}
+    for line in [*text.splitlines(), '[submodule ""]']:
+        if SECTION.fullmatch(line):
+            if values.keys() == {"path", "url"}:
+                yield values["path"], _absolute(values["url"], base)
+            values = {}
+        elif match := SETTING.fullmatch(line):
+            values[match[1].lower()] = match[2].strip('"')
+
+
+def _absolute(url: str, base: str) -> str:
+    if not url.startswith(("./", "../")):
+        return url
+    scheme, separator, rest = base.partition("://")
+    return scheme + separator + posixpath.normpath(posixpath.join(rest, url)) if separator else url

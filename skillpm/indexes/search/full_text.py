@@ -7,7 +7,7 @@ long description that repeats a word above the skill of that name.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from skillpm.core.names import SkillName
@@ -28,6 +28,13 @@ from skillpm.indexes.search.query import (
 COLUMN_WEIGHTS = "10.0, 6.0, 4.0, 1.0"
 MAX_SUGGESTIONS = 4
 TIER_EXACT, TIER_PREFIX, TIER_PARTIAL_WORD, TIER_NAME, TIER_LABELS, TIER_TEXT, TIER_STEM = range(7)
+# Of name, labels, description and body: found with `bench/retrieval.py`.
+BODY_WEIGHTS = "4.0, 2.0, 2.0, 0.2"
+BODY_SQL = """
+CREATE VIRTUAL TABLE texts USING fts5(
+    name, labels, description, body, tokenize = 'porter unicode61 remove_diacritics 2'
+)
+"""
 
 
 class Hit(Value):
@@ -195,3 +202,38 @@ class SearchDatabase:
 
 def _expand_words(query: Query, corrections: Corrections, expand: Callable[[str], tuple[str, ...]]) -> list[list[str]]:
     return [[form for word in corrections.get(typed, (typed,)) for form in expand(word)] for typed in query.words]
+
+
+class SkillText(Value):
+    """The text of one skill."""
+
+    name: str
+    # Category, tags and triggers.
+    labels: str
+    description: str
+    body: str
+
+
+class BodyIndex:
+    """The index, in memory. Not thread-safe."""
+
+    def __init__(self, texts: Iterable[SkillText]) -> None:
+        self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            self._database.execute(BODY_SQL)
+            self._database.execute("BEGIN")
+            self._database.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?, ?)", ((it.name, it.labels, it.description, it.body) for it in texts)
+            )
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            hint = "use a Python whose SQLite includes FTS5"
+            raise FileError(f"full-text search is not available: {error}", hint=hint) from error
+
+    def search(self, words: Sequence[str], is_hidden: Callable[[str], bool]) -> list[str]:
+        """Return the names of the skills that contain any of these words, best first."""
+        if not words:
+            return []
+        query = " OR ".join(f'"{word}"' for word in words)
+        sql = f"SELECT name FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, {BODY_WEIGHTS}), name"  # noqa: S608
+        return [name for (name,) in self._database.execute(sql, (query,)) if not is_hidden(name)]

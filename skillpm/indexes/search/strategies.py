@@ -6,8 +6,7 @@ Shell, Python and MCP all search with these.
 from collections.abc import Callable, Mapping
 
 from skillpm.core.values import EMPTY_MAPPING, Value
-from skillpm.indexes.search.body_index import BodyIndex
-from skillpm.indexes.search.full_text import TIER_STEM, Hit, Hits, SearchDatabase
+from skillpm.indexes.search.full_text import TIER_STEM, BodyIndex, Hit, Hits, SearchDatabase
 from skillpm.indexes.search.query import Corrections, MatchKind, Query
 
 UNLIMITED = 1_000_000

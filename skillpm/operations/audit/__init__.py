@@ -1,1 +1,0 @@
-"""`audit`: find what a reviewer should see in the content of skills."""

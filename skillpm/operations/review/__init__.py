@@ -1,1 +1,0 @@
-"""`review`: unreviewed content, and the reviewers of each skill."""
