@@ -1,5 +1,7 @@
 """`skillpm lock` and `lock --check`: the lockfile and nothing else."""
 
+import json
+
 import pytest
 from commands.scene import CommandSandbox, expected_output, manifest_text
 from kit import Repository
@@ -109,6 +111,27 @@ def test_a_frozen_lockfile_with_another_ref_is_reported_as_another_ref(
 [1]
 """)
     assert scene.full_snapshot == before
+
+
+def test_a_frozen_lockfile_that_follows_a_branch_is_refused_where_the_manifest_names_a_commit(
+    scene: CommandSandbox, url: str
+) -> None:
+    pdf = {"git": url, "path": "skills/pdf"}
+    scene.create_project(manifest_text(pdf=pdf)).run("lock", check=True)
+    commit = json.loads((scene.work / "skills.lock").read_text())["skills"]["pdf"]["source"]["commit"]
+    scene.write("skills.json", manifest_text(pdf=pdf | {"rev": commit}))
+    scene.run("lock", check=True)
+    scene.run("sync", "--frozen", check=True)
+    lockfile = json.loads((scene.work / "skills.lock").read_text())
+    lockfile["skills"]["pdf"]["source"]["ref"] = "refs/heads/main"
+    scene.write("skills.lock", json.dumps(lockfile))
+
+    assert scene.output("sync", "--frozen") == expected_output(f"""\
+! error: `pdf` is locked to URL at {commit[:7]}, but the manifest requires commit {commit[:7]}
+!   where: WORK/skills.lock: skills.pdf.source
+!   hint: if the manifest was changed, run `skillpm lock`; otherwise, check who changed the lockfile
+[1]
+""")
 
 
 def test_a_frozen_lockfile_with_another_ref_and_an_unchanged_manifest_was_edited(
