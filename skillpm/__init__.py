@@ -34,7 +34,30 @@ _NAMES = {
     "skillpm.serving.service": "SkillService",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = [*_HOMES]  # noqa: PLE0604  (strings)
+__all__ = [
+    "AsyncSkillService",
+    "Card",
+    "ConfirmationRequired",
+    "Loaded",
+    "Match",
+    "NotTrusted",
+    "Prompt",
+    "Registry",
+    "Rules",
+    "SkillBlocked",
+    "SkillFileNotFound",
+    "SkillForbidden",
+    "SkillNotFound",
+    "SkillService",
+    "SkillSummary",
+    "SkillpmError",
+    "ToolResult",
+    "UsageError",
+    "__version__",
+    "discover",
+    "load_skill",
+    "open_service",
+]
 
 
 def __getattr__(name: str) -> object:

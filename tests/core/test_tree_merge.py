@@ -116,6 +116,12 @@ def test_an_executable_bit_is_taken_from_the_side_that_changed_it(
     assert (result.entries, result.conflicts) == ((SourceEntry(path="a", data=b"2", executable=merged),), ())
 
 
+def test_two_new_files_with_other_executable_bits_are_a_conflict() -> None:
+    result = merge_trees({}, entries({"a": (b"1", True)}), entries({"a": (b"1", False)}), lambda *_: None)
+
+    assert (result.entries, result.conflicts) == ((SourceEntry(path="a", data=b"1", executable=True),), ("a",))
+
+
 def test_the_work_grows_with_the_number_of_files() -> None:
     def work(count: int) -> None:
         files = entries({f"docs/{number}.md": (b"1", False) for number in range(count)})
