@@ -16,7 +16,7 @@ _NAMES = {
         "BlockedError BusyError ConflictError DigestMismatch DigestMismatches DocumentChanged DocumentError "
         "FetchError FileError LockfileOutdated ManySkillsError MissingSkill NewerDocument NotAllowedError "
         "NotFoundError NotMirroredError NotTrusted OfflineError RefusedError SeveralNotFound SeveralRefused "
-        "SignatureError SkillpmError UsageError WebPageError"
+        "SignatureError SkillpmError UnknownSkillError UsageError WebPageError"
     ),
     "skillpm.operations.serve": "load_skill open_service",
     "skillpm.registry.card": "Card McpServer",
