@@ -19,8 +19,6 @@ from skillpm.scope.scope import Scope
 from skillpm.scope.scope_fetchers import configured_indexes
 from skillpm.scope.scope_policy import check_indexes, load_current_policies
 from skillpm.serving.service import SkillService
-from skillpm.specs.request import InstallRequest, format_skill_spec
-from skillpm.specs.spec_requirements import list_available
 
 MAX_WORKERS = 4
 OTHER_SOURCES = ("git+", "bundled:", "link:", "env:", "npm:")  # not of an index: see `describe_pin`
@@ -83,6 +81,9 @@ def _open_repository(project: Project, spec: str) -> SearchCatalog:
     if is_skill_name(spec):
         hint = f"{NAMING_HINT}; for a repository, use owner/repo or its URL"
         raise NotFoundError(f"no index named `{spec}` is configured", hint=hint)
+    from skillpm.specs.request import InstallRequest, format_skill_spec  # noqa: PLC0415  (only for `--refresh`)
+    from skillpm.specs.spec_requirements import list_available  # noqa: PLC0415  (as above)
+
     skills = {
         skill.install_name: skill
         for skill in list_available(project, InstallRequest(specs=(spec,)))
