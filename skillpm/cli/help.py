@@ -26,7 +26,6 @@ COMMON_COMMANDS = ("init", "install", "uninstall", "sync", "update", "list", "se
 ADVANCED_SECTIONS = {"Maintenance"}
 # Commands that share a line of the short help.
 PAIRS = {
-    "import, migrate": "Take over skills of another tool, or flat .md files.",
     "link, unlink": "Link skills into an agent's folder, or remove the links.",
     "enable, disable": "Disable skills for all agents or one, or enable them again.",
     "new, validate": "Create a skill; check skills against the specification.",
