@@ -28,8 +28,9 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 # Linux needs no right to read a folder in order to work in it.
 _LOOK_UP = getattr(os, "O_PATH", os.O_RDONLY) | _DIRECTORY
 AT_FDCWD = -100 if sys.platform == "linux" else -2
-RENAME_EXCHANGE = 2  # Linux, renameat2(2)
-RENAME_SWAP = 2  # macOS, renameatx_np(2)
+# The call that swaps two entries, and its flag: RENAME_EXCHANGE of Linux is RENAME_SWAP of macOS.
+SWAP_CALLS = {"linux": "renameat2", "darwin": "renameatx_np"}
+RENAME_SWAP = 2
 # The file system or kernel does not support the exchange, so two renames do it. EXDEV: one folder comes from a lower
 # overlayfs layer. EINVAL: the file system does not support the flag (renameat2(2)).
 UNSUPPORTED_ERRNOS = frozenset([errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM, errno.EXDEV])
@@ -290,7 +291,7 @@ def _set_mode(descriptor: int, mode: int, path: str) -> None:
         os.chmod(f"/proc/self/fd/{descriptor}", mode)
         return
     try:
-        os.fchmod(readable, mode)
+        os.chmod(readable, mode)
     finally:
         os.close(readable)
 
@@ -403,7 +404,7 @@ def rename(source: str, target: str) -> None:
 
 def exchange(one: str, other: str) -> bool:
     """Swap two entries on one file system atomically. Returns False, with nothing changed, if that is not supported."""
-    if os.name != "posix":
+    if sys.platform not in SWAP_CALLS:
         return False
     import ctypes  # noqa: PLC0415  (slow to import, needed only to replace a folder)
 
@@ -416,14 +417,11 @@ def exchange(one: str, other: str) -> bool:
                 AT_FDCWD if parent.descriptor is None else parent.descriptor,
                 os.fsencode(parent.name(os.path.basename(path))),
             ]
-        if sys.platform == "linux" and hasattr(library, "renameat2"):
-            result = library.renameat2(*arguments, RENAME_EXCHANGE)
-        elif sys.platform == "darwin" and hasattr(library, "renameatx_np"):
-            result = library.renameatx_np(*arguments, RENAME_SWAP)
-        else:
+        call = getattr(library, SWAP_CALLS[sys.platform], None)  # an old libc has none
+        if call is None:
             return False
-    if result == 0:
-        return True
+        if call(*arguments, RENAME_SWAP) == 0:
+            return True
     number = ctypes.get_errno()
     if number in UNSUPPORTED_ERRNOS:
         return False

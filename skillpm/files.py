@@ -2,15 +2,20 @@
 
 import errno
 import os
+import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.patterns import lazy_pattern
 from skillpm.directories import Directory, hold_folders, is_below_held, make_folders, open_parent
 from skillpm.errors import DocumentError, FileError, SkillpmError
+
+if TYPE_CHECKING:
+    import subprocess
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
@@ -194,7 +199,7 @@ def make_synced_folders(path: str, *, fsync: bool) -> None:
 
 def sync_folder(path: str) -> None:
     """Flush the entries of a folder to disk, on systems where that is possible."""
-    if os.name != "posix":
+    if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -289,6 +294,22 @@ def _remove_files(folder: Directory) -> list[str]:
             else:
                 _discard(folder, entry.name)
     return subfolders
+
+
+def read_start(descriptor: int, size: int) -> bytes:
+    """Return the first bytes of a file that is open; on Windows, which has no pread, this moves its position."""
+    if hasattr(os, "pread"):
+        return bytes(os.pread(descriptor, size, 0))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process and its process group; on Windows, which has no such groups, the process alone."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def is_process_alive(pid: int) -> bool:

@@ -16,6 +16,8 @@ from skillpm.errors import UsageError
 
 CACHE_FORMAT = "v1"
 # Only Windows has junctions.
+# Systems with conventions of their own; all others follow the XDG Base Directory Specification.
+HAS_SYSTEM_FOLDERS: bool = sys.platform in {"darwin", "win32"}
 LINK_MODES = ("symlink", "copy", "junction") if sys.platform == "win32" else ("symlink", "copy")
 
 
@@ -159,7 +161,7 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
     if skills_home:
         # Otherwise two values of SKILLPM_HOME would share one user lockfile.
         return os.path.join(skills_home, ".skillpm")
-    if sys.platform in {"darwin", "win32"}:
+    if HAS_SYSTEM_FOLDERS:
         from platformdirs import user_config_dir  # noqa: PLC0415  (10 ms that Linux saves)
 
         return user_config_dir("skillpm", appauthor=False)
@@ -168,7 +170,7 @@ def _config_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
 
 def _machine_policy() -> str:
     """Return the path of the machine's policy. Variables such as XDG_CONFIG_DIRS must not be able to switch it off."""
-    if sys.platform in {"darwin", "win32"}:
+    if HAS_SYSTEM_FOLDERS:
         from platformdirs import site_config_dir  # noqa: PLC0415
 
         return os.path.join(site_config_dir("skillpm", appauthor=False), "policy.toml")
@@ -178,7 +180,7 @@ def _machine_policy() -> str:
 def _cache_dir(environ: Mapping[str, str], home: str) -> str:
     if chosen := _read_folder(environ, "SKILLPM_CACHE_DIR", home):
         return chosen
-    if sys.platform in {"darwin", "win32"}:
+    if HAS_SYSTEM_FOLDERS:
         from platformdirs import user_cache_dir  # noqa: PLC0415
 
         return user_cache_dir("skillpm", appauthor=False)
@@ -188,7 +190,7 @@ def _cache_dir(environ: Mapping[str, str], home: str) -> str:
 def _state_dir(environ: Mapping[str, str], home: str, skills_home: str) -> str:
     if skills_home:  # as the configuration folder: two homes share nothing
         return os.path.join(skills_home, ".skillpm", "state")
-    if sys.platform in {"darwin", "win32"}:
+    if HAS_SYSTEM_FOLDERS:
         from platformdirs import user_state_dir  # noqa: PLC0415
 
         return user_state_dir("skillpm", appauthor=False)

@@ -159,10 +159,11 @@ def _is_in_checkout(folder: str) -> bool:
 def _read_parts(path: str) -> list[str]:
     """Read the parts of an answer; empty if it is missing, or not a file of this user alone."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         try:
             state = os.fstat(descriptor)
-            if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o022:
+            is_own = hasattr(os, "geteuid") and state.st_uid == os.geteuid()
+            if not is_own or not stat.S_ISREG(state.st_mode) or state.st_mode & 0o022:
                 return []
             data = os.read(descriptor, MAX_SIZE)
         finally:

@@ -76,7 +76,7 @@ def read_unmanaged_skills(folders: Mapping[str, str]) -> dict[str, ReadSkillFile
 def _read_in_child(folders: Sequence[tuple[str, str]]) -> tuple[int, IO[str]]:
     """Start a process that reads skills; return its id, and the pipe to which it writes its results as JSON."""
     ours, theirs = os.pipe()
-    if child := os.fork():
+    if hasattr(os, "fork") and (child := os.fork()):
         os.close(theirs)
         return child, open(ours, encoding="utf-8")
     try:

@@ -300,7 +300,7 @@ def _repository_folders(start: str) -> list[str]:
 def _own_folders_above(start: str, settings: Settings) -> Iterator[str]:
     """Yield the folders above one that belong to the user alone; not HOME, nor what is above HOME or a mount point."""
     folder = start
-    while os.name == "posix" and not is_home(settings, folder):
+    while hasattr(os, "geteuid") and not is_home(settings, folder):
         child, folder = folder, os.path.dirname(folder)
         try:
             state, below = os.stat(folder), os.stat(child)

@@ -6,7 +6,6 @@ executable bits; nothing of it is executed by skillpm.
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
@@ -20,7 +19,7 @@ from skillpm.core.names import is_skill_name
 from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.errors import DocumentError, SkillpmError
-from skillpm.files import read_regular_file, translate_os_errors
+from skillpm.files import kill_group, read_regular_file, translate_os_errors
 from skillpm.formats.trust.audit_settings import OUTPUT, PATH, AuditScanner
 from skillpm.formats.trust.sarif import ScannerFinding, read_sarif
 
@@ -140,10 +139,7 @@ class _Reader(threading.Thread):
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill a process and its process group; the threads that read from it come to an end by that."""
     with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+        kill_group(process)
 
 
 def _read_output(path: str) -> bytes:

@@ -4,8 +4,8 @@ This is the only module that starts git.
 """
 
 import os
-import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from skillpm.cachedir import retry_if_emptied
 from skillpm.errors import FetchError
 from skillpm.fetchers.git.program.errors import GitFailed, GitStopped
 from skillpm.fetchers.git.program.limits import GitLimits, limit_process
-from skillpm.files import translate_os_errors
+from skillpm.files import kill_group, read_start, translate_os_errors
 
 GIT_SETTINGS = {
     # Nothing may run other programs, or convert file contents.
@@ -92,7 +92,7 @@ def open_anonymous_file(folder: str) -> int:
 
     A file rather than a pipe: git can then never block on a stderr that is not being read.
     """
-    if hasattr(os, "memfd_create"):
+    if sys.platform == "linux" and hasattr(os, "memfd_create"):
         return os.memfd_create("stderr")
     parent = os.path.dirname(folder)
     with translate_os_errors("write to the git cache", parent), open_temporary_file(parent) as file:
@@ -101,7 +101,7 @@ def open_anonymous_file(folder: str) -> int:
 
 def open_temporary_file(folder: str) -> IO[bytes]:
     """Create a file without a name in a folder, to be read and written."""
-    if hasattr(os, "O_TMPFILE"):
+    if sys.platform == "linux" and hasattr(os, "O_TMPFILE"):
         with suppress(OSError):  # not supported by this file system
             return open(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), "w+b")
     from tempfile import TemporaryFile  # noqa: PLC0415  (imports random and shutil, with bz2 and lzma)
@@ -111,7 +111,7 @@ def open_temporary_file(folder: str) -> IO[bytes]:
 
 def read_stderr(descriptor: int) -> str:
     """Return what a git process wrote to its anonymous file."""
-    return os.pread(descriptor, 64_000, 0).decode("utf-8", "replace").strip()
+    return read_start(descriptor, 64_000).decode("utf-8", "replace").strip()
 
 
 LogFunction = Callable[[str], None]
@@ -244,10 +244,7 @@ def _discard(_: str) -> None:
 def kill_process(child: subprocess.Popen[bytes]) -> None:
     """Kill a process and its process group, and wait for it."""
     with suppress(ProcessLookupError):
-        if hasattr(os, "killpg"):
-            os.killpg(child.pid, signal.SIGKILL)
-        else:
-            child.kill()
+        kill_group(child)
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
             with suppress(OSError):  # closing flushes stdin, which has no reader any more

@@ -27,6 +27,7 @@ from skillpm.fetchers.git.program.process import (
     open_anonymous_file,
     read_stderr,
 )
+from skillpm.files import read_start
 
 # The lengths that mark the end of a response, of a list in it, and of a section (gitprotocol-common, gitprotocol-v2).
 FLUSH, DELIMITER, RESPONSE_END = range(3)
@@ -61,7 +62,7 @@ class ResponseHeaders:
 
     def take(self, name: bytes) -> str:
         """Return a header of the last response, or an empty string, and clear the trace."""
-        trace = os.pread(self.descriptor, MAX_HEADER_BYTES, 0)
+        trace = read_start(self.descriptor, MAX_HEADER_BYTES)
         self.clear()
         value = b""
         for match in re.finditer(STATUS_OR_HEADER % name, trace, re.IGNORECASE):
@@ -239,7 +240,8 @@ class Connection:
 
     def _write(self, data: bytes, limits: GitLimits) -> None:
         stdin = self._pipe(self._process.stdin)
-        os.set_blocking(stdin, False)
+        if hasattr(os, "set_blocking"):  # Windows, which keeps no connections, has it since Python 3.12
+            os.set_blocking(stdin, False)
         rest = memoryview(data)
         while rest:
             self._wait(stdin, selectors.EVENT_WRITE, limits)

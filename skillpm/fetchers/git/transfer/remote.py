@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -52,7 +51,7 @@ Result = TypeVar("Result")
 @contextmanager
 def capture_headers(url: str, folder: str) -> Iterator[ResponseHeaders | None]:
     """Capture the headers that an HTTP server sends; None for other transports, and on Windows."""
-    if sys.platform == "win32" or not url.startswith(("https:", "http:")):
+    if os.name != "posix" or not url.startswith(("https:", "http:")):
         yield None
         return
     descriptor = open_anonymous_file(folder)
