@@ -309,6 +309,8 @@ def test_flags_of_countries_are_no_hidden_text_and_a_wrong_encoding_is_low() -> 
     assert find("\u0094\u0092" * 8) == {("hidden-text", "low")}
     assert find("a" + "\u200b\u200c" * 8) == {("hidden-text", "high")}
     assert find("\x13\x02\x16\x06" * 8) == {("hidden-text", "medium")}
+    assert [find("a" + "\u200b" * count) for count in (7, 8)] == [{("hidden-text", "low")}, {("hidden-text", "medium")}]
+    assert find("a" + "\u200b\u200c" * 4) == {("hidden-text", "high")}
     assert find("\u2600\ufe0f is fine, a\ufe0f and b\ufe0e are not") == {("hidden-text", "low")}
 
 

@@ -1,10 +1,13 @@
 """Edits of installed skills that are merged into new content, or kept, as options and `edits` say."""
 
 import json
+import os
 
 import pytest
 from commands.scene import CommandSandbox, expected_output
 from kit import Repository, make_skill
+
+from skillpm.installer.disk.disk_state import MAX_READ_SIZE
 
 BODY = "".join(f"Line {number}.\n" for number in range(1, 21))
 TEXT = make_skill("pdf", body=BODY)["SKILL.md"].decode()
@@ -247,6 +250,18 @@ def test_a_link_among_the_files_is_no_text(edited: CommandSandbox, upstream: Rep
     publish(upstream, 18)
 
     assert edited.output("update", "--merge").splitlines()[1] == "!   pdf: link.md changed on both sides"
+
+
+def test_a_file_that_is_too_large_to_be_merged_is_not_cut(edited: CommandSandbox, upstream: Repository) -> None:
+    large = edited.write(".agent-skills/pdf/model.bin", b"")
+    os.truncate(large, MAX_READ_SIZE + 10)
+    publish(upstream, 18)
+    roomy = {f"SKILLPM_MAX_{name}": "100000000" for name in ("FILE", "SKILL")}
+
+    result = edited.run("update", "--merge", env=roomy)
+
+    assert (result.code, result.stderr.splitlines()[1]) == (1, "  pdf: model.bin changed on both sides")
+    assert large.stat().st_size == MAX_READ_SIZE + 10
 
 
 def test_force_and_keep_decide_before(edited: CommandSandbox, upstream: Repository) -> None:

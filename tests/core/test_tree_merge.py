@@ -122,6 +122,12 @@ def test_two_new_files_with_other_executable_bits_are_a_conflict() -> None:
     assert (result.entries, result.conflicts) == ((SourceEntry(path="a", data=b"1", executable=True),), ("a",))
 
 
+def test_two_new_files_that_differ_are_a_conflict_even_if_their_lines_can_be_merged() -> None:
+    yours, theirs = entries({"a": (b"1\n", False)}), entries({"a": (b"2\n", False)})
+
+    assert merge_trees({}, yours, theirs, lambda *_: (b"1\n2\n", False)).conflicts == ("a",)
+
+
 def test_the_work_grows_with_the_number_of_files() -> None:
     def work(count: int) -> None:
         files = entries({f"docs/{number}.md": (b"1", False) for number in range(count)})
