@@ -26,8 +26,9 @@ COMMON_COMMANDS = ("init", "install", "uninstall", "sync", "update", "list", "se
 ADVANCED_SECTIONS = {"Maintenance"}
 # Commands that share a line of the short help.
 PAIRS = {
+    "agents, discover": "List agent hosts, or the skills that one sees.",
     "link, unlink": "Link skills into an agent's folder, or remove the links.",
-    "enable, disable": "Disable skills for all agents or one, or enable them again.",
+    "enable, disable": "Disable skills for all agents or for one, or undo it.",
     "new, validate": "Create a skill; check skills against the specification.",
     "pack, push": "Archive a skill; publish skills in an OCI registry.",
 }
