@@ -3,16 +3,15 @@
 import os
 import re
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
 
 from skillpm.agent_hosts.discover import read_user_config
 from skillpm.agent_hosts.known_agents import find_agents
 from skillpm.core.patterns import lazy_pattern
 from skillpm.core.suggestions import suggestion_hint
+from skillpm.core.text import sanitize
 from skillpm.errors import SignatureError
-from skillpm.fetchers.git.program.errors import GitFailed
-from skillpm.fetchers.git.program.process import GitProcesses
 from skillpm.installer.disk.layout import Layout
 from skillpm.operations.doctor.diagnostics import Diagnostic, DoctorContext, diagnostic_from_error
 from skillpm.scope.audit_settings import load_audit_settings
@@ -26,6 +25,7 @@ from skillpm.scope.trusted_signers import read_trust_rules, require_files_of_rul
 from skillpm.vetting.applied_rules import apply_rule
 
 OLDEST_GIT = (2, 37)
+GIT_SECONDS = 10
 # What starts a script of Python (pip writes two lines if the path is long) or of Node.js.
 SCRIPT = lazy_pattern(rb"#!(?:[^\n]*\b(?:python|pypy|node)|/bin/sh\n'''exec' )")
 # A console script imports the module; in an executable zip archive, the same name has slashes.
@@ -69,19 +69,21 @@ def check_git(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Check that git is installed and recent enough."""
     advice = "install git 2.37 or newer, e.g. `apt-get install git`"
     environ = doctor.settings.environ
-    if shutil.which("git", path=environ.get("PATH") or os.devnull) is None:
+    program = shutil.which("git", path=environ.get("PATH") or os.devnull)
+    if program is None:
         yield Diagnostic(message="the program `git` was not found on PATH", hint=advice)
         return
     try:
-        with tempfile.TemporaryDirectory(prefix="skillpm-doctor-") as folder:
-            inner = os.path.join(folder, "empty")
-            os.mkdir(inner)
-            version = GitProcesses().run(["--version"], environ, inner).decode("utf-8", "replace").strip()
-    except GitFailed as failed:
-        yield Diagnostic(message=f"git does not run: {failed.stderr[:200]}", hint=advice)
+        # In a folder that needs no removal; nothing of it is read.
+        done = subprocess.run(
+            [program, "--version"], cwd=os.sep, env=environ, capture_output=True, timeout=GIT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Diagnostic(message=f"git cannot be run: {getattr(error, 'strerror', None) or error}", where=program)
         return
-    except OSError as error:
-        yield Diagnostic(message=f"git cannot be run: {error.strerror}", where=tempfile.gettempdir())
+    version, failure = (text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr))
+    if done.returncode:
+        yield Diagnostic(message=f"git does not run: {sanitize(failure)}", hint=advice)
         return
     numbers = re.search(r"(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST_GIT:
@@ -167,10 +169,15 @@ def check_homes(doctor: DoctorContext) -> Iterator[Diagnostic]:
         yield _note(message, hint=hint)
 
 
+def _temporary_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder for temporary files. `tempfile` would write a file to see whether it can."""
+    return next((folder for name in ("TMPDIR", "TEMP", "TMP") if (folder := environ.get(name))), "/tmp")  # noqa: S108
+
+
 def check_disks(doctor: DoctorContext) -> Iterator[Diagnostic]:
     """Find disks without free space or without free inodes."""
     settings = doctor.settings
-    paths = [settings.cache_dir, settings.config_dir, tempfile.gettempdir()]
+    paths = [settings.cache_dir, settings.config_dir, _temporary_folder(settings.environ)]
     paths += [settings.skills_home] if doctor.scope is None else [doctor.scope.layout.directory]
     seen: set[int] = set()
     for path in paths:
