@@ -108,7 +108,6 @@ TESTS = {
         "fetchers/test_fetch_strategies.py::test_a_locked_install_takes_three_requests",
         f"{PROOF}what_was_proved_once",
     ],
-    "The verdict is the same": [f"{PROOF}content_of_another_commit"],
     "With `--offline` and without": [f"{PROOF}content_of_another_commit"],
     "An update never takes a skill": [
         f"{LOST}update_keeps_a_skill",
@@ -461,7 +460,7 @@ UNPROVED = {
     "What a name resolves to": [],
     "That an installed package is": [],
     "The digest in the lockfile applies": [f"{PYTHON}a_frozen_lockfile_refuses_another_version"],
-    "Other systems than Linux": [],
+    "Systems other than Linux": [],
 }
 
 
