@@ -407,7 +407,6 @@ EXAMPLES = {
     "github.com/NVIDIA/*": "https://github.com/NVIDIA/skills",
     "github.com/acme/*": "https://github.com/acme/skills",
     "github.com/acme/skills": "https://github.com/acme/skills",
-    "github.com/anthropics/*": "https://github.com/anthropics/skills",
     "skills.acme.example/*": "index https://skills.acme.example/",
     "https://skills.acme.example/": "index https://skills.acme.example/",
     "ghcr.io/acme/*": "oci ghcr.io/acme/pdf",
