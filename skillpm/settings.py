@@ -143,7 +143,7 @@ def _read_limits(environ: Mapping[str, str]) -> Limits:
         download=int(_read_number(environ, "SKILLPM_MAX_DOWNLOAD", standard.download)),
         index=int(_read_number(environ, "SKILLPM_MAX_INDEX", standard.index)),
         releases=int(_read_number(environ, "SKILLPM_MAX_RELEASES", standard.releases)),
-        catalog=int(_read_number(environ, "SKILLPM_MAX_CATALOGUE", standard.catalog)),
+        catalog=int(_read_number(environ, "SKILLPM_MAX_CATALOG", standard.catalog)),
     )
 
 

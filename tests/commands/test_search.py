@@ -358,7 +358,7 @@ def test_a_decompression_bomb_ends_at_the_limit(acme: CommandSandbox, server: Gi
 
     assert acme.add_placeholders(acme.run("search", "chai").stderr).splitlines()[0] == (
         "warning: acme was not searched: cannot read the index acme: SERVER/index.json sends more than "
-        "20000000 bytes; if you trust it, raise SKILLPM_MAX_CATALOGUE"
+        "20000000 bytes; if you trust it, raise SKILLPM_MAX_CATALOG"
     )
 
 

@@ -66,7 +66,7 @@ class HttpAccess:
         except NotFoundError:
             raise
         except FetchError as error:
-            raise self._explain_error(error, "CATALOGUE") from None
+            raise self._explain_error(error, "CATALOG") from None
         if response.status == NOT_MODIFIED:
             if validators is None or not validators.request_headers:
                 raise _unexpected_304_error(address)
@@ -264,7 +264,7 @@ class FolderAccess:
         current = Validators(etag=f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino} {state.st_size}")
         if current == validators:
             return None
-        data = self._read_file(address, self.limits.catalog, "CATALOGUE")
+        data = self._read_file(address, self.limits.catalog, "CATALOG")
         if data is None:
             raise NotFoundError(f"{sanitize(address)} does not exist")
         return data, current
