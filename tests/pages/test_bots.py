@@ -33,12 +33,14 @@ def steps_of(workflow: str) -> list[dict[str, Any]]:
 
 
 def test_no_expression_is_part_of_a_script() -> None:
-    steps = [*STEPS, *(step for workflow in workflows() for step in steps_of(workflow))]
+    own = [file.read_text(encoding="utf-8") for file in (ROOT / ".github/workflows").iterdir()]
+    steps = [*STEPS, *(step for workflow in [*workflows(), *own] for step in steps_of(workflow))]
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
 
 def test_each_foreign_action_is_pinned_to_a_commit_with_its_version() -> None:
-    text = (ROOT / "action.yml").read_text(encoding="utf-8") + "".join(workflows())
+    files = [ROOT / "action.yml", *(ROOT / ".github/workflows").iterdir()]
+    text = "".join([*(file.read_text(encoding="utf-8") for file in files), *workflows()])
     used = [line.strip(" -") for line in text.splitlines() if re.match(r" +(- )?uses: (?![\w-]+/skillpm@)", line)]
     assert len(used) >= 5
     assert [line for line in used if not re.fullmatch(r"uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+", line)] == []
