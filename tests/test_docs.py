@@ -151,10 +151,12 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_section_and_is_in_the_table(name: str) -> None:
-    page = ROOT / "docs" / "commands.md"
-    assert f"\n## skillpm {name}\n" in page.read_text(encoding="utf-8")
-    assert f"| [`{name}`](#skillpm-{name}) |" in prose(page)
+def test_every_command_has_a_page_with_its_usage_and_is_in_the_table(name: str) -> None:
+    command = commands()[name]
+    usage = command.get_usage(click.Context(command, info_name=f"skillpm {name}", terminal_width=200))
+    page = (ROOT / f"docs/commands/skillpm-{name}.md").read_text(encoding="utf-8")
+    assert page.startswith(f"# skillpm {name}\n\n```text\n{' '.join(usage.split()).removeprefix('Usage: ')}\n```\n")
+    assert f"| [`{name}`](commands/skillpm-{name}.md) |" in prose(ROOT / "docs/commands.md")
 
 
 def test_every_alias_is_documented() -> None:
@@ -195,9 +197,10 @@ def shared_options(text: str) -> list[set[str]]:
 
 
 def test_every_option_is_documented_for_its_command() -> None:
-    page = re.split(r"^## ", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    sections = {part.partition("\n")[0]: part for part in page}
-    common, *others = shared_options(sections["Common options"])
+    common, *others = shared_options((ROOT / "docs/commands.md").read_text(encoding="utf-8"))
+    pages = {
+        page.stem.partition("-")[2]: page.read_text(encoding="utf-8") for page in (ROOT / "docs/commands").glob("*.md")
+    }
     assert {"--json", "--quiet"} <= common
     missing = []
     for name, command in commands().items():
@@ -207,9 +210,9 @@ def test_every_option_is_documented_for_its_command() -> None:
             if isinstance(parameter, click.Option) and not parameter.hidden
             for option in parameter.opts
         }
-        # A command with only one option of such a table documents it in its own section.
+        # A command with only one option of such a table documents it on its own page.
         shared = common.union(*(table for table in others if len(table) == 1 or len(table & has) > 1))
-        documented = options_in(sections.get(f"skillpm {name.split()[0]}", "")) | shared
+        documented = options_in(pages.get(name.split()[0], "")) | shared
         missing += [f"{option} of `skillpm {name}`" for option in sorted(has - documented)]
     assert missing == []
 

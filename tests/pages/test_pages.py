@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *(DOCS / f"{name}.md" for name in ("index", "commands", "errors", "formats", "layout-on-disk", "specs")),
+    *(DOCS / f"{name}.md" for name in ("index", "errors", "formats", "layout-on-disk", "specs")),
     *sorted((DOCS / "guides").glob("*.md")),
 ]
 
@@ -38,27 +38,37 @@ def machine(tmp_path: Path) -> Iterator[UserMachine]:
 def test_a_page_shows_the_real_output(page: Path, machine: UserMachine) -> None:
     if missing := [program for program in PROGRAMS.get(page.stem, ()) if shutil.which(program) is None]:
         pytest.skip(f"needs {', '.join(missing)}")
-    steps = list(steps_of(page))
+    check_pages([page], machine)
+
+
+def test_the_pages_of_commands_show_the_real_output(machine: UserMachine) -> None:
+    """In the order of the navigation, on one machine: each page goes on where the one before ended."""
+    navigation = (DOCS.parent / "zensical.toml").read_text(encoding="utf-8")
+    pages = [DOCS / "commands.md", *(DOCS / name for name in re.findall(r'"(commands/[\w-]+\.md)"', navigation))]
+
+    check_pages(pages, machine)
+
+
+def check_pages(pages: Iterable[Path], machine: UserMachine) -> None:
+    steps = [(page, step) for page in pages for step in steps_of(page)]
     ids = IdMap()
 
     wrong = [
         f"{page.name}:{step.line}: $ {step.command}{report(step, code, real)}"
-        for step, (code, real) in zip(steps, machine.run_steps(steps), strict=True)
+        for (page, step), (code, real) in zip(steps, machine.run_steps([step for _, step in steps]), strict=True)
         if not (code == 0 if step.shown is None else output_matches(step.shown, real, ids))
     ]
 
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_command_is_run_in_its_section_of_commands_md() -> None:
-    page = (DOCS / "commands.md").read_text(encoding="utf-8")
-    sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
-    commands = [title for title in sections if title.startswith("skillpm ")]
+def test_every_command_is_run_on_its_page() -> None:
+    pages = {page.stem.partition("-")[2]: page.read_text(encoding="utf-8") for page in (DOCS / "commands").glob("*.md")}
 
-    assert len(commands) > 30
+    assert len(pages) > 30
     # The example of `completion` takes a Tab key.
-    assert [title for title in commands if not re.search(rf"^\$ {title}\b", sections[title], re.MULTILINE)] == [
-        "skillpm completion"
+    assert [name for name in pages if not re.search(rf"^\$ skillpm {name}\b", pages[name], re.MULTILINE)] == [
+        "completion"
     ]
 
 
