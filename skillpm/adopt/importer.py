@@ -18,7 +18,6 @@ from skillpm.foreign_formats.base import ForeignDocument, ImportedSkill, Skipped
 from skillpm.formats.editing.json_edit import set_member, set_members
 from skillpm.kinds.archive import UrlSource
 from skillpm.kinds.base import Source
-from skillpm.kinds.git import GitSource
 from skillpm.scope.install_paths import find_install_paths, refuse_installed
 from skillpm.scope.project import Project
 from skillpm.scope.project_files import ProjectFiles, read_project_files
@@ -112,10 +111,8 @@ def _collect_skills(
 
 
 def _is_same_source(left: Source, right: Source) -> bool:
-    """Return whether two sources are the same place; for git, whatever branch or tag they follow."""
-    if isinstance(left, GitSource) and isinstance(right, GitSource):
-        return (left.url, left.path) == (right.url, right.path)
-    return left == right
+    """Return whether two sources are the same place; for git, whatever ref they follow, or if only one has the path."""
+    return left == right or left.is_same_folder(right)
 
 
 def _relocate_source(item: ImportedSkill, project: Project, folder: str) -> Source:

@@ -692,6 +692,19 @@ def test_requirements_of_the_manifest_are_kept(there: CommandSandbox) -> None:
     assert there.full_snapshot == before
 
 
+def test_a_skill_that_was_recorded_without_its_folder_is_known_again(there: CommandSandbox) -> None:
+    entries = json.loads(VERCEL)["skills"]
+    del entries["docx"]["skillPath"]
+    there.write("skills-lock.json", vercel(**entries))
+    there.run("import", check=True)
+
+    assert there.output("import") == expected_output("""\
+! read skills-lock.json of skills (Vercel)
+! docx: already in skills.json
+! pdf: already in skills.json
+""")
+
+
 def test_a_skill_whose_name_has_another_requirement_is_skipped(there: CommandSandbox) -> None:
     there.write("skills-lock.json", VERCEL)
     there.write_files(prefix_paths("own/pdf", make_skill("pdf")))
