@@ -32,6 +32,7 @@ from skillpm.formats.legacy_metadata import LegacyMetadata
 from skillpm.formats.lockfile import LockedSkill, Lockfile
 from skillpm.formats.receipt import InstalledFile, InstalledSkill, Receipt, write_receipt
 from skillpm.installer.actions import Action, InstallOptions, hold_blocked, plan_actions
+from skillpm.installer.disk.backups import describe_entry
 from skillpm.installer.disk.disk_state import InstalledState, read_installed_states, walk_files
 from skillpm.installer.disk.layout import Layout, load_receipt, read_registry_text
 from skillpm.installer.disk.stat_cache import StatCache, read_file_stat, read_stat_cache
@@ -347,7 +348,8 @@ def dry_run_warnings(scope: Scope, settings: Settings, plan: InstallPlan) -> lis
     warnings = [backup_message(action.name) for action in plan.actions if action.needs_backup]
     folders = scope.link_folders(settings)
     for folder, names in plan.links.conflicts.items():
-        warnings += [backup_message(os.path.join(folders.path(folder), name)) for name in names]
+        paths = [os.path.join(folders.path(folder), name) for name in names]
+        warnings += [backup_message(describe_entry(path, path)) for path in paths]
     for name, removed in plan.links.links_to_remove.items():
         for folder in removed:
             path = os.path.join(folders.path(folder), name)

@@ -175,6 +175,62 @@ linked 1; total: 1 skill in WORK/.agent-skills
 
 
 @pytest.fixture
+def leading(project: CommandSandbox) -> CommandSandbox:
+    """Return a project where another tool's link in .claude/skills leads to an edited folder."""
+    project.run("install", "testing", check=True)
+    project.write_files(prefix_paths(".agents/skills/testing", make_skill("testing", body="Mine.\n")))
+    (project.work / ".claude/skills").mkdir(parents=True)
+    (project.work / ".claude/skills/testing").symlink_to("../../.agents/skills/testing")
+    return project
+
+
+def test_the_backup_of_a_link_names_the_folder_to_keep(leading: CommandSandbox) -> None:
+    entry = "the link WORK/.claude/skills/testing, which leads to WORK/.agents/skills/testing,"
+    linked = " → testing 1.0.0  (linked in .claude/skills)\n"
+
+    assert leading.output("link", "claude-code", "--force", "--dry-run") == expected_output(f"""\
+{linked}would have linked 1; total: 1 skill in WORK/.agent-skills
+! warning: {entry} would be backed up
+""")
+    assert leading.output("link", "claude-code", "--force") == expected_output(f"""\
+{linked}linked 1; total: 1 skill in WORK/.agent-skills
+! warning: backed up {entry} as testing-1: keep that folder; restore it with `skillpm backup restore testing-1`
+""")
+    leading.run("backup", "restore", "testing-1", check=True)
+    assert leading.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
+
+
+def test_a_backup_of_a_link_that_leads_nowhere_is_not_restored(leading: CommandSandbox) -> None:
+    leading.run("link", "claude-code", "--force", check=True)
+    (leading.work / ".agents").rename(leading.work / "elsewhere")
+    before = leading.full_snapshot
+
+    for option in ("--force", "--dry-run"):
+        assert leading.output("backup", "restore", "testing-1", option) == expected_output("""\
+! error: testing-1 is a link to WORK/.agents/skills/testing, which does not exist; nothing was changed
+!   where: WORK/.agent-skills/.skillpm/backup/testing-1
+!   hint: the link has no content of its own; put that folder back, then try again
+[1]
+""")
+    assert leading.full_snapshot == before
+
+    (leading.work / "elsewhere").rename(leading.work / ".agents")
+    leading.run("backup", "restore", "testing-1", check=True)
+    assert leading.read(".claude/skills/testing/SKILL.md").endswith("Mine.\n")
+
+
+def test_a_link_that_leads_nowhere_is_backed_up_without_a_folder_to_keep(leading: CommandSandbox) -> None:
+    (leading.work / ".agents").rename(leading.work / "elsewhere")
+
+    assert leading.output("link", "claude-code", "--force") == expected_output("""\
+ → testing 1.0.0  (linked in .claude/skills)
+linked 1; total: 1 skill in WORK/.agent-skills
+! warning: backed up the link WORK/.claude/skills/testing, which leads to WORK/.agents/skills/testing, as testing-1; \
+restore it with `skillpm backup restore testing-1`
+""")
+
+
+@pytest.fixture
 def displaced(project: CommandSandbox) -> CommandSandbox:
     """Return a project where a link has taken the place of a folder in .claude/skills."""
     project.run("install", "testing", check=True)

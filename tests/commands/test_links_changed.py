@@ -51,6 +51,20 @@ updated 1; total: 1 skill in WORK/.agent-skills
     assert live.output("verify") == "! 0 of 0 skills match the lockfile, 1 live link skipped\n"
 
 
+def test_a_backup_of_a_live_link_that_leads_nowhere_is_not_restored(live: CommandSandbox) -> None:
+    lead_elsewhere(live, ".agent-skills/house", "../own/two")
+    live.run("sync", "--force", check=True)
+    (live.work / "own/two").rename(live.work / "own/three")
+
+    assert live.output("backup", "restore", "house-1") == expected_output("""\
+! error: house-1 is a link to WORK/own/two, which does not exist; nothing was changed
+!   where: WORK/.agent-skills/.skillpm/backup/house-1
+!   hint: the link has no content of its own; put that folder back, then try again
+[1]
+""")
+    assert os.readlink(live.work / ".agent-skills/house") == "../own/one"
+
+
 def test_a_live_link_follows_the_manifest(live: CommandSandbox) -> None:
     live.write("skills.json", live.read("skills.json").replace("own/one", "own/two"))
 
@@ -93,5 +107,7 @@ def test_an_unmanaged_link_is_reported_and_replaced_only_with_force(live: Comman
     assert live.run("uninstall", "mine", "--force").code == 0
     assert not os.path.lexists(live.work / ".agent-skills/mine")
     assert live.exists("own/two/SKILL.md")
+    if target == "../gone":
+        (live.work / "own/two").rename(live.work / "gone")  # what leads nowhere is not restored
     live.run("backup", "restore", "mine-1", check=True)
     assert os.readlink(live.work / ".agent-skills/mine") == target

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from skillpm.core.json_text.decoder import dump_json, parse_json
 from skillpm.core.limits import MAX_DOCUMENT_SIZE
 from skillpm.core.names import SkillName, is_skill_name
+from skillpm.core.text import sanitize
 from skillpm.core.values import Value
 from skillpm.directories import make_folders, remove_folder
 from skillpm.errors import DocumentError
@@ -115,6 +116,20 @@ def create_agent_backup(layout: Layout, name: str, path: str, origin: str, *, fs
     write_document(_origin_path(layout, backup_id), f"{origin}\n".encode(), fsync=fsync)
     move_path(path, os.path.join(layout.backups, backup_id))
     return backup_id
+
+
+def read_link_target(path: str, place: str) -> str:
+    """Return where a link, which is at `path` now and was made at `place`, leads to; empty for anything but a link."""
+    try:
+        return os.path.realpath(os.path.join(os.path.dirname(place), os.readlink(path)))
+    except OSError:
+        return ""
+
+
+def describe_entry(path: str, place: str) -> str:
+    """Describe what a backup has of `place`, and is at `path` now: of a link, only the link."""
+    target = read_link_target(path, place)
+    return f"the link {place}, which leads to {sanitize(target, 1000)}," if target else place
 
 
 def restore_backup(layout: Layout, backup_id: str, path: str) -> None:

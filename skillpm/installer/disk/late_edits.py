@@ -14,7 +14,7 @@ from skillpm.core.names import SkillName, is_skill_name
 from skillpm.errors import DocumentError
 from skillpm.files import read_regular_file, read_text
 from skillpm.formats.receipt import InstalledSkill, Receipt, read_receipt
-from skillpm.installer.disk.backups import create_agent_backup, create_backup
+from skillpm.installer.disk.backups import create_agent_backup, create_backup, describe_entry, read_link_target
 from skillpm.installer.disk.disk_state import digest_folder, read_installed_state
 from skillpm.installer.disk.journal import Journal, read_inode, read_journal
 from skillpm.installer.disk.layout import InstallTarget, Layout, load_receipt
@@ -35,9 +35,11 @@ def back_up_agent_entry(
 ) -> None:
     """Move what occupies a link's path in an agent folder (now at `path`) to a backup, and warn."""
     place = os.path.join(target.link_folders.path(folder), name)
+    entry = describe_entry(path, place)
+    keep = ": keep that folder" if os.path.isdir(read_link_target(path, place)) else ""
     backup_id = create_agent_backup(target.layout, name, path, folder, fsync=target.fsync)
     command = target.layout.command("backup restore", backup_id)
-    warn(f"backed up {place} as {backup_id}; restore it with `{command}`")
+    warn(f"backed up {entry} as {backup_id}{keep}; restore it with `{command}`")
 
 
 def back_up_late_edits(layout: Layout, journal: Journal, old_receipt: Receipt, warn: Callable[[str], None]) -> None:

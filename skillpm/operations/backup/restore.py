@@ -20,7 +20,14 @@ from skillpm.formats.lockfile import LockedSkill
 from skillpm.formats.receipt import Receipt
 from skillpm.formats.registry import read_registry
 from skillpm.installer.actions import Action, version_label
-from skillpm.installer.disk.backups import REGISTRY_NAME, Backup, read_backup_base, read_backup_metadata
+from skillpm.installer.disk.backups import (
+    REGISTRY_NAME,
+    Backup,
+    describe_entry,
+    read_backup_base,
+    read_backup_metadata,
+    read_link_target,
+)
 from skillpm.installer.disk.disk_state import read_installed_state
 from skillpm.installer.disk.journal import is_change_pending
 from skillpm.installer.disk.layout import Layout, load_receipt, read_registry_text
@@ -49,7 +56,8 @@ def restore(
 
     With `merge`, only the edits in it are restored, into what is installed now.
 
-    Raises `BlockedError` if local changes are there now, unless `force` backs them up.
+    Raises `BlockedError` if local changes are there now, unless `force` backs them up; `ConflictError` for a link
+    that leads nowhere, or if no agent reads that folder.
     """
     warn, settings = project.reporter.warn, project.settings
     if dry_run and is_change_pending(project.layout):
@@ -59,8 +67,8 @@ def restore(
         back_up_existing = _must_back_up(project.scope, settings, backup, receipt, force=force)
         files = read_project_files(project)
         if dry_run and back_up_existing:
-            folder = project.scope.link_folders(settings).path(backup.origin) if backup.origin else ""
-            warn(backup_message(os.path.join(folder, backup.name)))
+            path = os.path.join(project.scope.link_folders(settings).path(backup.origin), backup.name)
+            warn(backup_message(describe_entry(path, path) if backup.origin else backup.name))
         content = _merge_backup(project, files, backup, receipt) if merge else None
         if content is None:
             _warn_version_mismatch(project, files, backup)
@@ -148,6 +156,7 @@ def _must_back_up(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
         is_occupied, error = _check_origin(scope, settings, backup, receipt)
     else:
         path = scope.layout.skill_path(name)
+        _refuse_broken_link(backup, path)
         state = read_installed_state(path, name, receipt.skills.get(name), StatCache())
         is_occupied = state.kind in {"edited", "foreign"}
         diff = scope.command("diff", name)
@@ -159,6 +168,17 @@ def _must_back_up(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
     if is_occupied and not force:
         raise error
     return is_occupied
+
+
+def _refuse_broken_link(backup: Backup, path: str) -> None:
+    """Raise `ConflictError` if a backup is a link that would lead nowhere from `path`, its place."""
+    target = read_link_target(backup.path, path)
+    if target and not os.path.exists(target):
+        raise ConflictError(
+            f"{backup.id} is a link to {sanitize(target, 1000)}, which does not exist; nothing was changed",
+            where=backup.path,
+            hint="the link has no content of its own; put that folder back, then try again",
+        )
 
 
 def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Receipt) -> tuple[bool, BlockedError]:
@@ -173,6 +193,7 @@ def _check_origin(scope: Scope, settings: Settings, backup: Backup, receipt: Rec
         raise ConflictError(f"no agent reads skills in {sanitize(backup.origin)}", where=backup.path, hint=manually)
     folders = scope.link_folders(settings)
     path = os.path.join(folders.path(backup.origin), name)
+    _refuse_broken_link(backup, path)
     known = (receipt.links.get(backup.origin, {}).get(name, ""), receipt.copy_digest(name))
     state = read_link_state(folders, backup.origin, name, scope.layout, known)
     if state.needs_no_link:
