@@ -189,9 +189,12 @@ class Policies(Value):
     # Settings of other parts
 
     @property
-    def audit_block(self) -> tuple[str, ...]:
-        """The rules of the audit that block."""
-        return tuple(dict.fromkeys(rule for layer in self.layers for rule in layer.audit_block))
+    def audit_block(self) -> dict[str, str]:
+        """The rules of the audit that block, each with file and key of the first policy that names it."""
+        found: dict[str, str] = {}
+        for layer in self.layers:
+            found = dict.fromkeys(layer.audit_block, layer.locate("audit.block")) | found
+        return found
 
     @property
     def trust_project(self) -> bool:

@@ -9,11 +9,11 @@ from skillpm.core.git_syntax import abbreviate_url
 from skillpm.core.shell import shell_word
 from skillpm.core.suggestions import list_some
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.trust.audit_settings import AuditException, AuditScanner, names_rule
+from skillpm.formats.trust.audit_settings import AuditException, AuditScanner
 from skillpm.kinds.git import GitPin
 from skillpm.scope.audit_settings import check_rule_names
 from skillpm.scope.verdicts import find_manifests, read_or_audit
-from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest
+from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest, policy_hint
 
 if TYPE_CHECKING:
     from skillpm.audit.model import AuditFinding
@@ -30,19 +30,26 @@ def find_audit_problems(request: ValidationRequest) -> Iterator[Problem]:
     check_rule_names(request.options.allow, request.audit.scanners, "--allow")
     warned: dict[str, Sequence[Finding]] = {}
     for skill in request.incoming:
-        if _ships_with_skillpm(skill.locked):
-            continue
-        findings: list[Finding] = [*_read_findings(request, skill.tree)]
-        for scanner in request.audit.scanners.values():
-            yield from _scan(request, scanner, skill, findings)
-        blocking = [each for each in findings if is_blocking(request, skill, each)]
-        hint = _install_hint(skill, [each.rule for each in blocking]) if blocking else ""
-        yield from (to_problem(skill, each, hint) for each in blocking)
+        findings, failures = read_findings(request, skill)
+        yield from failures
+        blocking = [to_problem(request, skill, each, "") for each in findings if is_blocking(request, skill, each)]
+        hint = _install_hint(skill, blocking) if blocking else ""
+        yield from (each.replace(hint=hint) for each in blocking)
         known = _known_rules(request, skill)
         others = [each for each in findings if request.audit.warns(each.rule, each.severity) and each.rule not in known]
         if others and not blocking:
             warned[skill.name] = others
     _warn(request, warned)
+
+
+def read_findings(request: ValidationRequest, skill: IncomingSkill) -> tuple[list[Finding], list[Problem]]:
+    """Return what the audit and the configured scanners find in a skill, and which scanners failed."""
+    if _ships_with_skillpm(skill.locked):
+        return [], []
+    findings: list[Finding] = [*_read_findings(request, skill.tree)]
+    return findings, [
+        each for scanner in request.audit.scanners.values() for each in _scan(request, scanner, skill, findings)
+    ]
 
 
 def _ships_with_skillpm(skill: LockedSkill) -> bool:
@@ -69,8 +76,8 @@ def _read_findings(request: ValidationRequest, tree: FileTree) -> Sequence["Audi
 
 def is_blocking(request: ValidationRequest, skill: IncomingSkill, finding: Finding) -> bool:
     """Return whether a finding refuses a skill: a rule blocks it, and no exception covers it."""
-    if names_rule(request.audit.required, finding.rule, finding.severity):
-        return True  # a policy blocks it
+    if request.audit.find_policy(finding.rule, finding.severity):
+        return True
     is_blocked = request.audit.blocks(finding.rule, finding.severity)
     return is_blocked and finding.rule not in request.options.allow and not is_excepted(request, skill, finding.rule)
 
@@ -97,29 +104,37 @@ def _report_expired(request: ValidationRequest, exceptions: Iterable[AuditExcept
         )
 
 
-def to_problem(skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
+def find_place(finding: Finding) -> str:
+    """Return file and line of a finding; empty if it is about the whole skill."""
+    return f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
+
+
+def to_problem(request: ValidationRequest, skill: IncomingSkill, finding: Finding, hint: str) -> Problem:
     """Return a finding as the reason to refuse a skill."""
-    place = f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
     return Problem(
         skill=skill.name,
         kind="audit",
         rule=finding.rule,
         message=finding.message,
-        where=place,
+        where=find_place(finding),
         hint=hint,
         digest=skill.digest,
         severity=finding.severity,
+        policy=request.audit.find_policy(finding.rule, finding.severity),
     )
 
 
-def _install_hint(skill: IncomingSkill, rules: Sequence[str]) -> str:
-    """Return how to see all findings, and the two ways to accept them, in less than 200 characters if possible."""
+def _install_hint(skill: IncomingSkill, problems: Sequence[Problem]) -> str:
+    """Return how to see all findings, and the two ways to accept them, in less than 200 characters if possible.
+
+    If a policy blocks one of them, no way to accept the others helps.
+    """
     pin, spec = skill.locked.pin, skill.locked.pin.describe()
     if isinstance(pin, GitPin) and posixpath.basename(pin.path) == skill.name:
         spec = f"{abbreviate_url(pin.url)}#{pin.commit}@{skill.name}"
-    options = " ".join(f"--allow {shell_word(rule)}" for rule in dict.fromkeys(rules))
+    options = " ".join(f"--allow {shell_word(rule)}" for rule in dict.fromkeys(each.rule for each in problems))
     accept = f"`{options}`, or [[audit.allow]] in config.toml, installs it"
-    return f"`skillpm audit {shell_word(spec)}` shows all; {accept}"
+    return f"`skillpm audit {shell_word(spec)}` shows all; {policy_hint(problems) or accept}"
 
 
 def _scan(

@@ -14,7 +14,6 @@ from skillpm.core.names import SkillName
 from skillpm.core.text import sanitize
 from skillpm.errors import SignatureError, SkillpmError
 from skillpm.formats.lockfile import LockedSkill
-from skillpm.formats.trust.audit_settings import names_rule
 from skillpm.installer.disk.disk_state import IGNORED_NAMES
 from skillpm.installer.folder_manifests import find_folder_manifests
 from skillpm.kinds.base import Pin
@@ -83,8 +82,11 @@ def _judge(
             audit=audit,
         )
         problems = [problem for check in CHECKS for problem in check(request)]
-        problems += _find_manifests(request, skill, content)
-        problems += _find_excess(request, content)
+        problems += [
+            to_problem(request, content, finding, hint)
+            for finding, hint in find_in_folder(skill, content)
+            if is_blocking(request, content, finding)
+        ]
         problems += [unproved[skill.name]] if skill.name in unproved else []
         prior = acceptance.read(skill) if skill.is_claimed else None
         blocking = []
@@ -112,8 +114,15 @@ def _judge(
     return refused
 
 
-def _find_manifests(request: ValidationRequest, skill: PresentSkill, content: IncomingSkill) -> Iterator[Problem]:
-    """Yield the manifests of hosts that are in the folder of a skill, but not in its content: links, for example."""
+def find_in_folder(skill: PresentSkill, content: IncomingSkill) -> Iterator[tuple[AuditFinding, str]]:
+    """Yield findings in the folder of a skill that are not in its content, each with a hint.
+
+    They are manifests of hosts (links, for example), and that not everything in the folder could be audited.
+    """
+    if content.excess:
+        message = f"the folder has {content.excess}, so not all of it was audited"
+        finding = AuditFinding(rule="not-audited", severity="high", path="", line=1, message=message)
+        yield finding, "SKILLPM_MAX_FILES, SKILLPM_MAX_FILE and SKILLPM_MAX_SKILL raise the limits"
     if skill.file or skill.tree is not None:
         return
     known = {manifest.path for manifest in find_host_manifests(file.path for file in content.tree.files)}
@@ -121,16 +130,8 @@ def _find_manifests(request: ValidationRequest, skill: PresentSkill, content: In
         for manifest in find_folder_manifests(skill.folder):
             path, message = sanitize(manifest.path), f"{manifest.summary}; with it, a host starts programs by itself"
             finding = AuditFinding(rule="host-manifest", severity="high", path=path, line=1, message=message)
-            if manifest.path not in known and is_blocking(request, content, finding):
-                yield to_problem(content, finding, "remove it from the folder")
-
-
-def _find_excess(request: ValidationRequest, content: IncomingSkill) -> Iterator[Problem]:
-    """Yield that not everything in the folder of a skill could be audited."""
-    message = f"the folder has {content.excess}, so not all of it was audited"
-    finding = AuditFinding(rule="not-audited", severity="high", path="", line=1, message=message)
-    if content.excess and is_blocking(request, content, finding):
-        yield to_problem(content, finding, "SKILLPM_MAX_FILES, SKILLPM_MAX_FILE and SKILLPM_MAX_SKILL raise the limits")
+            if manifest.path not in known:
+                yield finding, "remove it from the folder"
 
 
 def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[str, object] | None) -> bool:
@@ -142,7 +143,7 @@ def _was_accepted(request: ValidationRequest, problem: Problem, prior: Mapping[s
     is_own_rule = problem.kind == "audit" and "/" not in problem.rule  # not of a scanner
     if prior is None or not is_own_rule or problem.skill in request.options.updated:
         return False
-    if names_rule(request.audit.required, problem.rule, problem.severity):
+    if problem.policy:
         return False
     excepted = prior.get("excepted")
     return prior.get("block") == [*request.audit.block] and isinstance(excepted, list) and problem.rule not in excepted

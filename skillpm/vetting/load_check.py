@@ -157,12 +157,17 @@ def _refuse_content(scope: Scope, settings: Settings, skill: PresentSkill) -> No
     """
     # Imported here, since skills that have passed before need none of it.
     from skillpm.vetting.installed_check import find_refused  # noqa: PLC0415
-    from skillpm.vetting.problems import refusal  # noqa: PLC0415
+    from skillpm.vetting.problems import policy_hint, refusal  # noqa: PLC0415
     from skillpm.vetting.validation_options import ValidationOptions  # noqa: PLC0415
 
     problems = find_refused(Project(scope, Session(settings=settings)), [skill], ValidationOptions(), may_fetch=False)
     if reasons := problems.get(skill.name):
         look = f"`skillpm audit {shell_word(skill.folder)}` shows what it contains"
-        allow = f"{look}; to load it all the same, make an exception for {{}} in config.toml"
-        shown = [each.replace(hint=allow.format(each.digest)) if each.kind == "audit" else each for each in reasons]
+        blocked, allow = policy_hint(reasons), "to load it all the same, make an exception for"
+        shown = [
+            each.replace(hint=f"{look}; {blocked or f'{allow} {each.digest} in config.toml'}")
+            if each.kind == "audit"
+            else each
+            for each in reasons
+        ]
         raise refusal(shown, outcome="it was not loaded")

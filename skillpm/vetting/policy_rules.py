@@ -1,6 +1,6 @@
 """The rules of policies for the content of skills; rules about places were checked before fetching."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from skillpm.core.file_tree import FileTree
 from skillpm.core.text import pluralize
 from skillpm.errors import OfflineError, SignatureError
 from skillpm.fetchers.bundled import is_bundled_content
+from skillpm.formats.trust.audit_settings import WIDENS, names_rule
 from skillpm.formats.trust.reviews import Review, count_reviews
 from skillpm.formats.trust.trust_rules import TrustRule
 from skillpm.scope.scope_policy import CHECK_HINT
@@ -17,6 +18,7 @@ from skillpm.settings import Settings
 from skillpm.skillmd.findings import NotLoadable
 from skillpm.skillmd.skill import read_skill
 from skillpm.trust.policy import Policies, PolicyCheck, SkillContent
+from skillpm.vetting.audited import Finding, find_place, read_findings
 from skillpm.vetting.problems import IncomingSkill, Problem, ValidationRequest
 from skillpm.vetting.signers import find_published
 
@@ -65,6 +67,31 @@ def check_skill(
         yield PolicyCheck(
             rule="signers", where=rule.where, problem=_find_signature_problem(rule, skill, settings, beside)
         )
+
+
+def check_audit(
+    policies: Policies, request: ValidationRequest, skill: IncomingSkill, others: Iterable[Finding]
+) -> Iterator[PolicyCheck]:
+    """Yield what `audit.block` of each policy says of a skill: each rule that it violates, with the first place.
+
+    `others` are findings that are not in the content. `widens` is about updates, and not checked.
+    """
+    layers = [layer for layer in policies.layers if {*layer.audit_block} - {WIDENS}]
+    findings, failures = read_findings(request, skill) if layers else ([], [])
+    for layer in layers:
+        places: dict[str, list[str]] = {}
+        for each in (*findings, *others):
+            if names_rule(layer.audit_block, each.rule, each.severity):
+                places.setdefault(each.rule, []).append(find_place(each))
+        problems = [_describe_places(rule, found) for rule, found in sorted(places.items())]
+        problems += [each.message for each in failures]
+        for problem in problems or [""]:
+            yield PolicyCheck(rule="audit.block", where=layer.locate("audit.block"), problem=problem)
+
+
+def _describe_places(rule: str, places: Sequence[str]) -> str:
+    more = f"and {len(places) - 1} more" if len(places) > 1 else ""
+    return ", ".join(filter(None, [rule, places[0], more]))
 
 
 def _find_signature_problem(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from skillpm.core.digest import Digest
 from skillpm.core.file_tree import FileTree
 from skillpm.core.names import SkillName
-from skillpm.core.text import pluralize
+from skillpm.core.text import pluralize, sanitize
 from skillpm.core.values import Value
 from skillpm.errors import FileError, NotTrusted, RefusedError
 from skillpm.formats.lockfile import LockedSkill
@@ -45,6 +45,8 @@ class Problem(Value):
     digest: str = ""
     # Of a finding of the audit.
     severity: str = ""
+    # File and key of the policy that blocks a finding, regardless of exceptions and options.
+    policy: str = ""
 
     @property
     def text(self) -> str:
@@ -130,6 +132,16 @@ class ValidationRequest(Value):
     def today(self) -> str:
         """The date in UTC, as exceptions have it."""
         return datetime.fromtimestamp(self.project.settings.now, UTC).date().isoformat()
+
+
+def policy_hint(problems: Sequence[Problem]) -> str:
+    """Return which policies block findings of the audit, and what helps; empty if none does."""
+    rules: dict[str, list[str]] = {}
+    for problem in problems:
+        if problem.policy and problem.rule not in rules.setdefault(problem.policy, []):
+            rules[problem.policy].append(problem.rule)
+    blocked = " and ".join(f"{sanitize(where, 300)} blocks {', '.join(each)}" for where, each in rules.items())
+    return f"{blocked}, which no option overrides; the owner of that policy can change it" if rules else ""
 
 
 def refusal(problems: Sequence[Problem], outcome: str = "nothing was changed") -> NotTrusted:

@@ -172,7 +172,7 @@ def test_the_strictest_of_all_settings_applies(buyer: Buyer, market: Market, loo
 
     assert policies.reviews == (2, f"{file}: require.reviews")
     assert [age for age, _ in policies.min_ages] == ["7 days", "1 day"]
-    assert policies.audit_block == ("hidden-text",)
+    assert [*policies.audit_block] == ["hidden-text"]
     assert not policies.trust_project
 
 

@@ -58,8 +58,8 @@ class AuditSettings(Value):
 
     block: tuple[str, ...] = ("high",)
     warn: tuple[str, ...] = ("high", "medium")
-    # What policies block, regardless of exceptions and options. It is in `block`, too.
-    required: tuple[str, ...] = ()
+    # What policies block, regardless of exceptions and options, each with file and key. It is in `block`, too.
+    required: Mapping[str, str] = EMPTY_MAPPING
     # Whose exceptions and reviews apply: of all projects, of none, or of those in these folders. In a checkout they may
     # come from an attacker who wants a skill installed.
     trust_project: bool | tuple[str, ...] = False
@@ -74,6 +74,10 @@ class AuditSettings(Value):
     def blocks(self, rule: str, severity: str) -> bool:
         """Return whether a finding blocks a skill."""
         return rule in ALWAYS_BLOCKED or names_rule(self.block, rule, severity)
+
+    def find_policy(self, rule: str, severity: str) -> str:
+        """Return file and key of the policy that blocks a finding; empty if none does."""
+        return next((where for entry, where in self.required.items() if names_rule([entry], rule, severity)), "")
 
     def warns(self, rule: str, severity: str) -> bool:
         """Return whether a finding is reported."""

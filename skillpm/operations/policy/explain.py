@@ -12,6 +12,7 @@ from skillpm.core.values import Value
 from skillpm.errors import FileError, NotFoundError, NotTrusted, RefusedError
 from skillpm.fetchers.packages.local import read_skill_folder
 from skillpm.formats.lockfile import LockedSkill
+from skillpm.formats.trust.audit_settings import AuditSettings
 from skillpm.formats.trust.policy import Policy
 from skillpm.installer.disk.layout import load_receipt
 from skillpm.registry.builder import list_folders
@@ -33,11 +34,12 @@ from skillpm.specs.spec_requirements import parse_requests
 from skillpm.trust.policy import Policies, PolicyCheck
 from skillpm.vetting.acceptance import PresentSkill
 from skillpm.vetting.applied_rules import AppliedRule, find_applied_rules
-from skillpm.vetting.installed_check import read_incoming
-from skillpm.vetting.policy_rules import check_skill
-from skillpm.vetting.problems import IncomingSkill
+from skillpm.vetting.installed_check import find_in_folder, read_incoming
+from skillpm.vetting.policy_rules import check_audit, check_skill
+from skillpm.vetting.problems import IncomingSkill, ValidationRequest
 from skillpm.vetting.review_files import load_reviews
 from skillpm.vetting.signers import find_published
+from skillpm.vetting.validation_options import ValidationOptions
 
 
 class ListedPolicy(Value):
@@ -67,6 +69,13 @@ class CheckedSkill(Value):
     def problems(self) -> tuple[PolicyCheck, ...]:
         """The rules that it breaks."""
         return tuple(check for check in self.checks if check.problem)
+
+
+class _Rules(Value):
+    """What skills are checked against."""
+
+    policies: Policies
+    audit: AuditSettings
 
 
 def list_policies(scope: Scope, settings: Settings) -> list[ListedPolicy]:
@@ -125,16 +134,17 @@ def check_skills(project: Project, names: Sequence[str]) -> list[CheckedSkill]:
     too old.
     """
     policies = load_scope_policies(project.scope, project.settings)
-    load_audit_settings(project.scope, project.settings)  # raises for a rule that does not exist
+    audit = load_audit_settings(project.scope, project.settings)
     require_current(policies, project.settings.now)
     warn_of_old_policies(policies, project.reporter.warn)
-    known = {str(skill.name): skill for skill in _check_known(project, policies or Policies())}
+    rules = _Rules(policies=policies or Policies(), audit=audit)
+    known = {str(skill.name): skill for skill in _check_known(project, rules)}
     if not names:
         return [*known.values()]
-    return [known[name] if name in known else _check_spec(project, policies or Policies(), name) for name in names]
+    return [known[name] if name in known else _check_spec(project, rules, name) for name in names]
 
 
-def _check_known(project: Project, policies: Policies) -> Iterator[CheckedSkill]:
+def _check_known(project: Project, rules: _Rules) -> Iterator[CheckedSkill]:
     files, receipt = read_project_files(project), load_receipt(project.layout).skills
     locked = files.lockfile.skills
     make_fetchers(project).name_sources([*files.all_requirements.values(), *files.overrides.values()])
@@ -146,20 +156,20 @@ def _check_known(project: Project, policies: Policies) -> Iterator[CheckedSkill]
         yield CheckedSkill(
             name=name,
             source="local" if skill is None else skill.pin.summarize(),
-            checks=tuple(_check(project, policies, name, skill)),
+            checks=tuple(_check(project, rules, name, skill)),
             trust=() if skill is None else find_applied_rules(project.scope, project.settings, skill.pin),
         )
 
 
-def _check(project: Project, policies: Policies, name: SkillName, skill: LockedSkill | None) -> Iterator[PolicyCheck]:
+def _check(project: Project, rules: _Rules, name: SkillName, skill: LockedSkill | None) -> Iterator[PolicyCheck]:
     tree = _read_installed(project, name)
     if tree is not None:
         # The files on disk are checked, not what the lockfile says about them.
         present = PresentSkill(name=name, folder=project.layout.skill_path(name), claim=skill, digest=tree.digest)
-        yield from _check_incoming(project, policies, read_incoming(project, present))
+        yield from _check_incoming(project, rules, read_incoming(project, present), present)
     elif skill is not None:
-        yield from policies.check_place(skill.pin)
-        yield from policies.check_blocked([name], skill.digest or "")
+        yield from rules.policies.check_place(skill.pin)
+        yield from rules.policies.check_blocked([name], skill.digest or "")
 
 
 def _read_installed(project: Project, name: SkillName) -> FileTree | None:
@@ -169,12 +179,17 @@ def _read_installed(project: Project, name: SkillName) -> FileTree | None:
         return None
 
 
-def _check_incoming(project: Project, policies: Policies, incoming: IncomingSkill) -> Iterator[PolicyCheck]:
+def _check_incoming(
+    project: Project, rules: _Rules, incoming: IncomingSkill, present: PresentSkill | None = None
+) -> Iterator[PolicyCheck]:
     beside = partial(find_published, project, incoming)
-    return check_skill(policies, incoming, project.settings, lambda: load_reviews(project).trusted, beside)
+    yield from check_skill(rules.policies, incoming, project.settings, lambda: load_reviews(project).trusted, beside)
+    request = ValidationRequest(project=project, incoming=[incoming], options=ValidationOptions(), audit=rules.audit)
+    others = () if present is None else [finding for finding, _ in find_in_folder(present, incoming)]
+    yield from check_audit(rules.policies, request, incoming, others)
 
 
-def _check_spec(project: Project, policies: Policies, spec: str) -> CheckedSkill:
+def _check_spec(project: Project, rules: _Rules, spec: str) -> CheckedSkill:
     """Fetch the skills of a SPEC, and check them."""
     try:
         (requirement,) = parse_requests(project, InstallRequest(specs=(spec,)))
@@ -185,6 +200,6 @@ def _check_spec(project: Project, policies: Policies, spec: str) -> CheckedSkill
         checks = [PolicyCheck(rule=each["rule"], where=each["where"], problem=each["message"]) for each in problems]
         return CheckedSkill(name=spec, source=sanitize(spec), checks=tuple(checks))
     incoming = IncomingSkill(name=requirement.name, locked=locked, tree=tree)
-    passed = tuple(_check_incoming(project, policies, incoming))
+    passed = tuple(_check_incoming(project, rules, incoming))
     trust = find_applied_rules(project.scope, project.settings, locked.pin)
     return CheckedSkill(name=requirement.name, source=locked.pin.summarize(), checks=passed, trust=trust)
