@@ -388,7 +388,7 @@ def find_stale_members(scope: Scope, files: ProjectFiles, lockfile: Lockfile) ->
         != select_member(lockfile, folder, requirements).skills
     ]
     names, command = list_some(stale, MAX_AGENTS_NAMED), f"`skillpm -C {shell_word(scope.base)} sync`"
-    return (f"skills.lock has also changed for {names}; {command} installs it there",) if stale else ()
+    return (f"skills.lock has also changed for {names}; run {command} to install the changes there",) if stale else ()
 
 
 def _report_warnings(session: Session, plan: InstallPlan) -> None:

@@ -76,7 +76,7 @@ SECTIONS = {
         "diff": "Show your edits, or what an update would change.",
         "review": "Show unreviewed skills, and record reviews.",
         "verify": "Verify installed files against the lockfile.",
-        "audit": "Find hidden text, risky commands and credential theft.",
+        "audit": "Find hidden text, risky commands, and credential theft.",
     },
     "Agent hosts": {
         "agents": "List agent hosts and where they read skills.",

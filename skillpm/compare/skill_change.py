@@ -134,13 +134,14 @@ def find_suspicions(old: LockedSkill, new: LockedSkill) -> Iterator[ReviewFindin
             values = (f"{sanitize(tag, 80)} {commits}",)
             yield ReviewFinding(code="tag-moved", summary="a tag was moved", values=values)
         if before == after and not is_same:
-            summary = "the digest changed but the commit did not, which git cannot do"
+            summary = "the digest changed but the commit did not, which should be impossible with git"
             yield ReviewFinding(code="commit-changed", summary=summary, values=(short_commit(after.commit_id),))
     elif before.server_url() != after.server_url() or before.scheme != after.scheme:
         urls = (sanitize(pin.server_url() or pin.scheme, 200) for pin in (before, after))
-        yield ReviewFinding(code="source-changed", summary="its source changed", values=(" → ".join(urls),))
+        summary = "it comes from a different source"
+        yield ReviewFinding(code="source-changed", summary=summary, values=(" → ".join(urls),))
     elif after.scheme == "url" and not is_same:
-        summary = "the archive changed at the same address"
+        summary = "the archive changed but its URL did not"
         yield ReviewFinding(code="archive-changed", summary=summary, values=(sanitize(after.server_url()),))
     if old.signer and old.signer != new.signer:
         if new.signer:

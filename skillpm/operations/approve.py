@@ -47,7 +47,7 @@ def approve(project: Project, name: SkillName, digest: Digest, approval: Approva
     reviewer = approval.reviewer or read_git_identity(project.scope, project.settings)
     if not reviewer:
         raise UsageError(
-            "your git configuration has no name", hint="name yourself with --reviewer 'Ada <ada@acme.example>'"
+            "your git configuration has no name", hint="identify yourself with --reviewer 'Ada <ada@acme.example>'"
         )
     if not CRITERIA.fullmatch(approval.criteria):
         raise UsageError(f"invalid criteria `{sanitize(approval.criteria, 60)}`", hint=f"use a name like {SAFE_TO_RUN}")

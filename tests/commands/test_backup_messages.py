@@ -43,7 +43,7 @@ def test_restoring_another_version_than_the_locked_one_says_so(
     other = (
         "! warning: pdf-1 is 1.0.0, but pdf is locked to 2.0.0: it is treated as a local change, so `skillpm "
         "sync --frozen` will stop at it\n"
-        "! warning: pdf-1 was made of 1.0.0, and 2.0.0 is installed: it also brings back the old content; `skillpm "
+        "! warning: pdf-1 was made of 1.0.0, and 2.0.0 is installed: it also restores the old content; `skillpm "
         "backup restore pdf-1 --merge` restores only your edits\n"
     )
 

@@ -65,7 +65,7 @@ def test_a_skill_that_is_needed_cannot_be_uninstalled_alone(needy: CommandSandbo
 
     assert needy.output("uninstall", "code-review") == expected_output("""\
 ! error: `code-review` is required by `deploy`, `report`
-!   hint: also uninstall what requires it: skillpm uninstall deploy report
+!   hint: also uninstall the skills that require it: skillpm uninstall deploy report
 [1]
 """)
     assert needy.full_snapshot == before

@@ -280,7 +280,7 @@ def test_a_backup_knows_what_it_was_made_of(edited: CommandSandbox, upstream: Re
     assert edited.output("backup", "restore", "pdf-1", "--dry-run") == expected_output(f"""\
  ~ pdf pdf-1  (restored from a backup)
 would have restored 1; total: 1 skill in WORK/.agent-skills
-! warning: pdf-1 was made of {old}, and {new} is installed: it also brings back the old content; \
+! warning: pdf-1 was made of {old}, and {new} is installed: it also restores the old content; \
 `skillpm backup restore pdf-1 --merge` restores only your edits
 """)
     edited.run("backup", "restore", "pdf-1", "--merge", check=True)

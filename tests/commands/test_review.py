@@ -80,7 +80,7 @@ def test_the_reviewer_is_that_of_the_git_configuration(locked: CommandSandbox) -
 def test_without_a_name_nothing_is_recorded(locked: CommandSandbox) -> None:
     assert locked.output("review", "pdf", "--approve") == expected_output("""\
 ! error: your git configuration has no name
-!   hint: name yourself with --reviewer 'Ada <ada@acme.example>'
+!   hint: identify yourself with --reviewer 'Ada <ada@acme.example>'
 [2]
 """)
     assert not locked.exists(FILE)

@@ -223,7 +223,7 @@ def test_init_starts_a_project_once(scene: CommandSandbox) -> None:
     assert scene.output("init") == expected_output("""\
 wrote WORK/skills.json
 ! next: `skillpm install SPEC` adds skills to WORK/.agent-skills;
-!       commit skills.json and skills.lock; add .agent-skills/ to .gitignore, or commit it
+!       commit skills.json and skills.lock; either commit .agent-skills/ as well or add it to .gitignore
 """)
     assert scene.read("skills.json") == '{\n  "$schema": "urn:skillpm:schema:manifest:1",\n  "skills": {}\n}\n'
     before = scene.full_snapshot

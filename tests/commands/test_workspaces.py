@@ -178,7 +178,7 @@ def test_update_in_a_member_names_the_others_for_which_the_lockfile_changed(
 
     assert workspace.output("update", cwd="packages/a").splitlines()[1:] == [
         "updated 1; total: 1 skill in WORK/packages/a/.agent-skills",
-        "! skills.lock has also changed for packages/b; `skillpm -C WORK sync` installs it there",
+        "! skills.lock has also changed for packages/b; run `skillpm -C WORK sync` to install the changes there",
     ]
     assert [line for line in workspace.output("sync").splitlines() if "~" not in line] == [
         "nothing to do: 1 skill in WORK/.agent-skills",

@@ -104,7 +104,7 @@ def test_a_yank_names_what_can_no_longer_be_installed(styled: IndexPublisher) ->
     )
     assert yanked.stderr.splitlines()[:-1] == [
         f"warning: review 2.0.0 can no longer be installed: {REVIEW_2}",
-        "publish what they need, or also yank them: `skillpm index yank review@2.0.0 public`",
+        "publish what they need, or yank them as well: `skillpm index yank review@2.0.0 public`",
     ]
     checked = styled.run("index", "check", "public")
     assert (checked.code, checked.stdout, checked.stderr) == (

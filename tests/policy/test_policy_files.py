@@ -248,7 +248,7 @@ def test_doctor_names_a_machine_policy_that_others_may_change(buyer: Buyer, mark
 
     found = [(each.message, each.where) for each in check_policies(doctor)]
 
-    message = "users other than root can change the policy of this machine"
+    message = "users other than root can change this machine's policy"
     folders = [] if os.geteuid() == 0 else [str(file.parent)]
     assert found == [(message, path) for path in (*folders, str(file))]
 

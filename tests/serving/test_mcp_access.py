@@ -163,7 +163,8 @@ def test_it_says_whom_it_serves_and_logs_whom_it_refuses(world: Sandbox) -> None
 
 
 HINTS = {
-    "HOST[:PORT]": "pass what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
+    "HOST[:PORT]": "pass the address that clients connect to, such as skills.example or skills.example:8443; "
+    "`*` is not supported",
     "ORIGIN": "pass what browsers send, such as https://app.example or http://localhost:3000: without a path",
 }
 INVALID = [

@@ -17,7 +17,7 @@ Examples:
 @click.option("--write", is_flag=True, help="Save the choice in the host's settings.")
 @scope_options
 def command(call: Invocation, agent: str, *, write: bool) -> None:
-    """Fit the skill list into a host's budget: rarely used skills keep only their names."""
+    """Fit the skill list into a host's budget by listing the least relevant skills by name only."""
     result = fit(call.scope, call.session.settings, agent, write=write)
     if call.console.as_json:
         value = {"agent": result.agent, "file": result.file, "nameOnly": list(result.names), "skills": result.total}
@@ -32,5 +32,5 @@ def command(call: Invocation, agent: str, *, write: bool) -> None:
     else:
         call.console.print_message(
             f"{len(result.names)} of {pluralize(result.total, 'skill')} by name alone make room for the others; "
-            "`--write` saves that in the host's settings"
+            "`--write` saves the choice in the host's settings"
         )

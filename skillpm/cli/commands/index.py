@@ -121,7 +121,7 @@ def yank_command(call: Invocation, spec: str, folder: str, extra: tuple[str, ...
         commands = [
             f"`{join(['skillpm', 'index', 'yank', f'{it.name}@{it.version}', folder])}`" for it in result.uninstallable
         ]
-        call.console.print_message(f"publish what they need, or also yank them: {list_some(commands, 3, 400)}")
+        call.console.print_message(f"publish what they need, or yank them as well: {list_some(commands, 3, 400)}")
     _print_result(call, result, folder)
 
 

@@ -33,7 +33,7 @@ def command(call: Invocation, folder: str) -> None:
         return
     call.console.print_message(f"next: `skillpm install SPEC` adds skills to {directory};", indent=6)
     call.console.print_message(
-        "      commit skills.json and skills.lock; add .agent-skills/ to .gitignore, or commit it"
+        "      commit skills.json and skills.lock; either commit .agent-skills/ as well or add it to .gitignore"
     )
     for note in notes:
         call.console.print_message(note)

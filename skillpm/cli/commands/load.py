@@ -60,7 +60,9 @@ More examples:
     metavar="COMMAND",
     help="Instead of printing, run this shell command of yours, with the skill's folder in SKILLPM_SKILL_DIR.",
 )
-@advanced_option("--fetch", is_flag=True, help="Treat a plain NAME as a SPEC, even if such a skill is installed.")
+@advanced_option(
+    "--fetch", is_flag=True, help="Treat a plain NAME as a SPEC, even if a skill with that name is installed."
+)
 @advanced_option(
     "--max-length",
     type=click.IntRange(1),

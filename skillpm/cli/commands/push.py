@@ -30,7 +30,7 @@ Examples:
     "tags",
     multiple=True,
     metavar="TAG",
-    help="Also set this tag. Version tags never move; others may (repeatable).",
+    help="Also set this tag (repeatable). Version tags never move; other tags can.",
 )
 @click.option("--default-version", metavar="VERSION", default="", help="The version of skills that declare none.")
 @click.option(

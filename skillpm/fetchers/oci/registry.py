@@ -197,7 +197,8 @@ class OciRegistries:
             return ""
         base, target = f"{self._access_of(repository, 'pull').url}/", urljoin(response.url, match[1])
         if not target.startswith(f"{base}tags/list?"):
-            raise FetchError(f"oci://{repository}: the next page of tags is outside the repository: {sanitize(target)}")
+            problem = f"the link to the next page of tags points outside the repository: {sanitize(target)}"
+            raise FetchError(f"oci://{repository}: {problem}")
         return str(target).removeprefix(base)
 
     def _get(self, repository: str, path: str, headers: Mapping[str, str], limit: int) -> Response:

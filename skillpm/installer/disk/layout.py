@@ -74,7 +74,7 @@ class Layout(Value):
 
     @property
     def rejected(self) -> str:
-        """Foreign journals, kept for inspection."""
+        """Journals written elsewhere, kept for inspection."""
         return os.path.join(self.internal_dir, "rejected")
 
     @property

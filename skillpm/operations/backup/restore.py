@@ -139,7 +139,7 @@ def _warn_other_base(project: Project, backup: Backup, receipt: Receipt) -> None
         old, new = (sanitize(label, 40) for label in distinct_labels(base, current))
         restore = project.command("backup restore", backup.id, "--merge")
         project.reporter.warn(
-            f"{backup.id} was made of {old}, and {new} is installed: it also brings back the old content; "
+            f"{backup.id} was made of {old}, and {new} is installed: it also restores the old content; "
             f"`{restore}` restores only your edits"
         )
 

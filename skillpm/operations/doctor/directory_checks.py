@@ -85,7 +85,7 @@ def check_journal(doctor: DoctorContext, scope: Scope) -> Iterator[Diagnostic]:
         message, remedy = "files of replaced skills that skillpm may not delete", "delete them as their owner"
         yield Diagnostic(message=message, where=layout.undeletable, hint=remedy, is_note=True)
     if os.path.lexists(layout.rejected):
-        message, remedy = "foreign journals, kept for inspection", f"{hint} to delete them"
+        message, remedy = "journals written elsewhere, kept for inspection", f"{hint} to delete them"
         yield Diagnostic(message=message, where=layout.rejected, hint=remedy, is_note=True)
     if is_held(layout.lock):
         if os.path.lexists(layout.journal):

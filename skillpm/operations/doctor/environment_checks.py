@@ -134,7 +134,7 @@ def check_policies(doctor: DoctorContext) -> Iterator[Diagnostic]:
         for path in (os.path.dirname(file), file):
             state = os.stat(path)
             if state.st_uid != 0 or state.st_mode & 0o022:
-                message = "users other than root can change the policy of this machine"
+                message = "users other than root can change this machine's policy"
                 yield Diagnostic(message=message, where=path, hint=f"run `chown root {path} && chmod go-w {path}`")
 
 

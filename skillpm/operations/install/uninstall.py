@@ -137,7 +137,7 @@ def _warn_dependents(project: Project, files: ProjectFiles, names: Sequence[str]
         parents = sorted(other for other in needed if name in files.lockfile.skills[other].dependencies)
         quoted = ", ".join(f"`{parent}`" for parent in parents)
         if name not in files.requirements:
-            hint = f"also uninstall what requires it: {project.command('uninstall', *parents)}"
+            hint = f"also uninstall the skills that require it: {project.command('uninstall', *parents)}"
             raise ConflictError(f"`{name}` is required by {quoted}", hint=hint)
         verb = "requires" if len(parents) == 1 else "require"
         project.reporter.warn(f"{name} stays installed: {quoted} {verb} it")

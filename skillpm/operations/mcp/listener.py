@@ -64,7 +64,8 @@ def parse_allowed_host(text: str) -> str:
     if not ALLOWED_HOST.fullmatch(host):
         raise UsageError(
             f"`{sanitize(text, 80)}` is not a valid HOST[:PORT]",
-            hint="pass what clients connect to, such as skills.example or skills.example:8443; `*` is not supported",
+            hint="pass the address that clients connect to, such as skills.example or skills.example:8443; "
+            "`*` is not supported",
         )
     return host
 
