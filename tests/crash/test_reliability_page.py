@@ -148,7 +148,7 @@ TESTS = {
     "The receipt cannot be read": ["commands/test_bad_input.py::test_the_error_is_complete_and_nothing_is_changed"],
     "[`skillpm doctor`]": ["commands/test_doctor.py::test_fix_reports_and_repairs_the_damage"],
     "Each of these commands is run": [SWEEP],
-    "At that moment each skill": [SWEEP],
+    "At that moment, each skill": [SWEEP],
     "Then `sync` produces": [SWEEP],
     "There are some": [SWEEP],
     "The order of flushes is checked": [FLUSHED],
