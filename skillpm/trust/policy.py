@@ -27,6 +27,8 @@ class PolicyCheck(Value):
     problem: str = ""
     # Of a place that is not allowed: why a list nearly allows it, as a predicate of the place.
     reason: str = ""
+    # Whether the place would be allowed, if the skill had not been edited.
+    is_edited: bool = False
 
 
 class SkillContent(Value):
@@ -106,6 +108,19 @@ class Policies(Value):
                 reason = next(filter(None, reasons), "")
             problem = f"comes from {_describe(place)}, which {f'{reason}, so it ' if reason else ''}is not allowed"
             yield PolicyCheck(rule=place.table, where=layer.locate(key), problem=problem, reason=reason)
+
+    def check_edited(self, folder: Pin, locked: Pin) -> Iterator[PolicyCheck]:
+        """Check where edited files come from: their folder, although the policy may allow the locked source."""
+        for layer in self.layers:
+            single = Policies(layers=(layer,))
+            source = next(single.check_place(locked), None)
+            for check in single.check_place(folder):
+                if not check.problem or source is None or source.problem:
+                    yield check
+                    continue
+                place = _describe(locked.place())
+                problem = f"was edited, so its content is no longer from {place}, which {source.rule}.allow requires"
+                yield source.replace(problem=problem, is_edited=True)
 
     def find_forbidden_request(self, url: str) -> str:
         """Return the policy that allows no request to a URL, since it belongs to no place in its lists, or nothing."""

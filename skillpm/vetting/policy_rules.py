@@ -36,13 +36,15 @@ def find_forbidden(request: ValidationRequest, policies: Policies) -> Iterator[P
         beside = partial(find_published, request.project, skill)
         for check in check_skill(policies, skill, settings, lambda: request.reviews.trusted, beside):
             if check.problem:
+                show, restore = request.project.command("diff", skill.name), request.project.command("sync", "--force")
+                edited = f"`{show}` shows the edits; `{restore}` backs up all edits and restores the locked versions"
                 yield Problem(
                     skill=skill.name,
                     kind="policy",
                     rule=check.rule,
                     message=check.problem,
                     where=check.where,
-                    hint=CHECK_HINT,
+                    hint=edited if check.is_edited else CHECK_HINT,
                 )
 
 
@@ -55,7 +57,10 @@ def check_skill(
 ) -> Iterator[PolicyCheck]:
     """Yield what each rule of each policy says of a skill."""
     declared, content = describe_content(skill.tree)
-    yield from policies.check_place(skill.source)
+    if skill.place is None:
+        yield from policies.check_place(skill.source)
+    else:
+        yield from policies.check_edited(skill.place, skill.locked.pin)
     yield from policies.check_blocked([skill.name, declared], skill.digest)
     yield from policies.check_content(content)
     required, where = policies.reviews
