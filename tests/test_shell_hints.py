@@ -23,7 +23,7 @@ VALID = {
     "cli/commands/index.py": {"subcommand"},
     "cli/commands/install.py": {"spec"},  # of `format_skill_spec`, which quotes
     "cli/commands/new.py": {"path"},  # quoted one line above
-    "cli/reports/search_output.py": {"min(results.total, 1000)", "spec"},  # of `_install_spec`, which quotes
+    "cli/reports/search_output.py": {"min(results.total, 1000)"},
     "cli/commands/show.py": {"error.example"},  # of `format_skill_spec`, which quotes
     "core/exclude_newer.py": {"name"},
     "core/suggestions.py": {"requirement"},  # quoted one line above

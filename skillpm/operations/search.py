@@ -1,10 +1,10 @@
 """`search`: one ranked list of installed skills, skills of every index, and bundled skills.
 
 A search looks for all words first; if no skill has them, for similarly spelled words; then for any of the words.
-Without an index, and if nothing is found, public skills are suggested.
+Without an index, and if nothing has all words, public skills are suggested.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import nsmallest
 
@@ -42,7 +42,8 @@ class SearchResults(Value):
     match_kind: MatchKind  # whether they have all words, similar words, or some of them
     corrections: Corrections  # typed word -> words that matched instead
     suggestions: tuple[str, ...]  # similar names, if nothing matches
-    suggested: tuple[Suggestion, ...]  # public skills, if no index is configured or nothing matches
+    suggested: tuple[Suggestion, ...]  # public skills, if no index is configured or nothing has all words
+    next_spec: str  # what to install next: the best result, or a suggestion that matches better; empty if none is new
     searched_indexes: tuple[SearchedIndex, ...]
     counts: Mapping[str, int]  # skills searched in each catalog, if nothing matches
 
@@ -71,17 +72,33 @@ def search(project: Project, service: SkillService, text: str, options: SearchOp
     total = sum(each.total for each in hits)
     hides, installed = service.rules.hides, service.registry.snapshot.cards
     is_complete = not any(it.error for it in searched_indexes)  # else what was not searched may have it
-    is_suggesting = is_complete and not (index or only_installed or options.refreshed or (searched_indexes and total))
+    is_answered = bool(total) and match_kind != "some"
+    is_suggesting = is_complete and not (
+        index or only_installed or options.refreshed or (searched_indexes and is_answered)
+    )
+    suggested = suggest(project, text, limit, lambda it: hides(it) or it in installed) if is_suggesting else ()
+    results = tuple(_merge_hits(catalogs, hits, service, limit)) if total else ()
     return SearchResults(
-        results=tuple(_merge_hits(catalogs, hits, service, limit)) if total else (),
+        results=results,
         total=total,
         match_kind=match_kind,
         corrections=run.corrections if total else EMPTY_MAPPING,
         suggestions=() if total else tuple(run.suggest_names(catalogs)),
-        suggested=suggest(project, text, limit, lambda it: hides(it) or it in installed) if is_suggesting else (),
+        suggested=suggested,
+        next_spec=_choose_next(results, installed, () if is_answered else suggested),
         searched_indexes=searched_indexes,
         counts={} if total else {it.index or it.url: it.searched.database.count_visible(hides) for it in catalogs},
     )
+
+
+def _choose_next(results: Sequence[SearchResult], installed: Container[str], suggested: Sequence[Suggestion]) -> str:
+    """Return the SPEC of the best result that is not installed, or of a suggestion: one that has all words, or if the
+    result is not from an index of the user.
+    """
+    best = next((it for it in results if it.spec and it.entry.name not in installed), None)
+    if suggested and (best is None or not best.index or suggested[0].match_kind != "some"):
+        return shell_word(suggested[0].skill.spec)
+    return best.spec if best else ""
 
 
 class _CatalogSearch:

@@ -36,6 +36,7 @@ class Suggestion(Value):
     commit: str
     # SPECs of further matching skills of the same name, best first.
     others: tuple[str, ...] = ()
+    match_kind: MatchKind = "all"
 
 
 class _Directory(Value):
@@ -60,7 +61,10 @@ def suggest(project: Project, text: str, limit: int, is_hidden: Callable[[str], 
         found = {name: sorted(skills, key=lambda it: order.index(it.repository)) for name, skills in found.items()}
     return tuple(
         Suggestion(
-            skill=first, commit=directory.commits[first.repository], others=tuple(other.spec for other in others)
+            skill=first,
+            commit=directory.commits[first.repository],
+            others=tuple(other.spec for other in others),
+            match_kind=kind,
         )
         for first, *others in [*found.values()][:limit]
     )

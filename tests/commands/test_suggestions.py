@@ -113,6 +113,42 @@ def test_where_else_was_searched_decides_whether_there_are_suggestions(
     assert suggested() == []  # the index may have one
 
 
+@pytest.fixture
+def indexed(forge: CommandSandbox, server: GitServer) -> CommandSandbox:
+    """Return the project with an index of one skill."""
+    skills = [{"name": "chai", "description": "Brews chai for decks.", "latest": "1.0.0"}]
+    catalog = json.dumps({"$schema": "urn:skillpm:schema:index:1", "name": "acme", "skills": skills})
+    server.publish("/index.json", Response(200, {}, catalog.encode()))
+    forge.write("skills.json", json.dumps({"skills": {}, "indexes": [{"name": "acme", "url": server.address}]}))
+    return forge
+
+
+@pytest.mark.parametrize(("other", "spec"), [("kettle", "chai"), ("pptx", "other/tools@slides")])
+def test_a_suggestion_that_has_all_words_is_the_next_step_if_no_skill_has_them(
+    indexed: CommandSandbox, other: str, spec: str
+) -> None:
+    assert indexed.output("search", "decks", other) == expected_output(f"""\
+chai  1.0.0  acme  Brews chai for decks.
+suggestions from well-known public repositories, not reviewed:
+other/tools@slides  words: decks, pptx
+! no skill has all of these words; these have some of them
+! next: skillpm install {spec}
+""")
+
+
+def test_a_bundled_skill_with_some_words_is_not_the_next_step(indexed: CommandSandbox) -> None:
+    output = indexed.output("search", "git-release", "pptx").splitlines()
+
+    assert output[0].split()[:3] == ["git-release", "1.0.0", "bundled"]
+    assert output[-1] == "! next: skillpm install other/tools@slides"
+
+
+def test_what_is_installed_is_not_the_next_step(indexed: CommandSandbox) -> None:
+    indexed.write_files(prefix_paths(".agent-skills/chai", make_skill("chai", "Pours.")))
+
+    assert indexed.output("search", "brews") == "chai  1.0.0  acme  Brews chai for decks.\n"
+
+
 def test_an_installed_skill_is_not_suggested(forge: CommandSandbox) -> None:
     forge.run("install", "acme/skills@pdf", check=True)
 

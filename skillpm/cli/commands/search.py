@@ -35,8 +35,8 @@ def command(
 ) -> int:
     """Search for skills by name, description, category and tags: installed, in all indexes, and bundled.
 
-    Without an index, or if nothing is found, it suggests skills of well-known public repositories, from a directory
-    that ships with skillpm: no requests are made for it, and they were not reviewed.
+    Without an index, or if no skill has all words, it suggests skills of well-known public repositories, from a
+    directory that ships with skillpm: no requests are made for it, and they were not reviewed.
     """
     query = " ".join(words)
     triggers = call.flags["triggers"]  # searches the installed ones anyway

@@ -29,6 +29,8 @@ def print_results(call: Invocation, query: str, results: SearchResults, *, inclu
         call.console.print_painted(format_skills(rows, header=header, paint=call.console.paint))
     _print_notes(call, query, results, includes_indexes=includes_indexes)
     _print_suggestions(call, results)
+    if results.next_spec:
+        call.console.print_message(f"next: {call.scope.command('install')} {results.next_spec}")
 
 
 def _source_label(result: SearchResult) -> str:
@@ -36,24 +38,16 @@ def _source_label(result: SearchResult) -> str:
 
 
 def _print_suggestions(call: Invocation, results: SearchResults) -> None:
-    """Print public skills, marked as not reviewed; and if nothing else matches, the command that installs the first."""
+    """Print public skills, marked as not reviewed."""
     if not results.suggested:
         return
     call.console.print_line(NOT_REVIEWED)
-    skills = [it.skill for it in results.suggested]
-    rows = [([it.spec], it.summary) for it in skills]
+    rows = [([it.skill.spec], it.skill.summary) for it in results.suggested]
     call.console.print_painted(format_skills(rows, paint=call.console.paint))
-    if not _is_answered(results):
-        call.console.print_message(f"next: {call.scope.command('install', skills[0].spec)}")
-
-
-def _is_answered(results: SearchResults) -> bool:
-    """Return whether skills that are no suggestions match, and not only by some of the words."""
-    return bool(results.results) and results.match_kind != "some"
 
 
 def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, includes_indexes: bool) -> None:
-    """Print problems of indexes, how the results differ from the query, and the next step."""
+    """Print problems of indexes, how the results differ from the query."""
     console = invocation.console
     for index in results.searched_indexes:
         name, age = index.config.name, _format_age(index.fetched_at)
@@ -77,10 +71,6 @@ def _print_notes(invocation: Invocation, query: str, results: SearchResults, *, 
         console.print_message(
             f"{len(results.results)} of {results.total:,}; `--limit {min(results.total, 1000)}` shows more"
         )
-    installed = {it.entry.name for it in results.results if it.is_installed}
-    spec = next((it.spec for it in results.results if it.spec and it.entry.name not in installed), "")
-    if spec and (_is_answered(results) or not results.suggested):
-        console.print_message(f"next: skillpm install{' -g' if invocation.flags['user'] else ''} {spec}")
 
 
 def _print_no_results(console: Console, query: str, results: SearchResults, *, includes_indexes: bool) -> None:
