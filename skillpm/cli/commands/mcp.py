@@ -173,6 +173,7 @@ def _check(call: Invocation, service: SkillService) -> int:
     publisher = ResourcePublisher(service)
     resources = {name: publisher.publish(card) for name, card in service.visible.items()}
     rejected = {name: resource.rejection_reason for name, resource in resources.items() if resource.entry is None}
+    rejected |= {name: message.removeprefix(f"`{name}` is ") for name, message in service.refusals.items()}
     count = len(resources) - len(rejected)
     if call.console.as_json:
         rows = [{"name": name, "why": reason} for name, reason in rejected.items()]

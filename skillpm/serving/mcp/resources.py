@@ -45,6 +45,8 @@ class ResourcePublisher:
         """Return the entry of a skill."""
         if card.entry.get("userOnly"):
             return PublishedSkill(rejection_reason="it is reserved for users and not offered to models")
+        if not self.service.is_accepted(card):
+            return PublishedSkill(rejection_reason="its content is refused")
         try:
             return _build_entry(card, (SKILL_FILE, *list_skill_files(card)))
         except OSError as error:
@@ -83,8 +85,6 @@ class ResourcePublisher:
         card, path = self._parse_uri(uri)
         if path != SKILL_FILE:
             raise _unknown_resource(uri)
-        if not self.service.is_accepted(card):
-            return PublishedSkill(rejection_reason="its content is refused")
         return self.publish(card)
 
     def _parse_uri(self, uri: str) -> tuple[Card, str]:
