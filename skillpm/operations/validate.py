@@ -1,6 +1,7 @@
 """`validate`: report all findings in an author's skills and, with `--fix`, repair what can be repaired."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -91,7 +92,7 @@ def _check_siblings(skills: Sequence[ValidatedSkill], base: str) -> Iterator[Val
         if skill.report.declared in loaded:
             manifest = read_text(os.path.join(base, os.path.dirname(skill.path), MANIFEST_FILE))
             metadata = loaded[skill.report.declared].metadata
-            line = next((number for number, line in enumerate(skill.lines, 1) if METADATA_KEY in line), 1)
+            line = _find_line(skill, METADATA_KEY)
             for name, source in _find_dependencies(metadata, manifest).items():
                 if name not in known and source.is_open and (similar := closest_matches(name, sorted(known))):
                     message = f"requires `{name}`, which is not here; {did_you_mean(similar)}"
@@ -103,9 +104,22 @@ def _check_siblings(skills: Sequence[ValidatedSkill], base: str) -> Iterator[Val
                         f"{sanitize(versions[name], 60)}"
                     )
                     findings.append(warning("unmet-dependency", message, line))
+            for program in loaded[skill.report.declared].requires.bins:
+                # A skill about a program often has its name, and then requires it itself.
+                if program in loaded and program not in loaded[program].requires.bins:
+                    message = (
+                        f"`requires: {program}` names a program, but {program} here is a skill; to need it: metadata: "
+                        f'{METADATA_KEY}: "{program}"'
+                    )
+                    findings.append(warning("requires-a-skill", message, _find_line(skill, "requires")))
         report = skill.report
         ordered = sorted((*report.findings, *findings), key=lambda finding: finding.line)
         yield skill.replace(report=report.replace(findings=tuple(ordered))) if findings else skill
+
+
+def _find_line(skill: ValidatedSkill, key: str) -> int:
+    pattern = re.compile(rf"\b{key}\b[\"']?\s*[:=]")
+    return next((number for number, line in enumerate(skill.lines, 1) if pattern.search(line)), 1)
 
 
 def _find_dependencies(metadata: Mapping[str, Any], manifest: str | None) -> Mapping[SkillName, Source]:

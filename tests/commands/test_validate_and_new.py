@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kit import Sandbox, make_skill, prefix_paths
@@ -407,6 +408,30 @@ def test_a_dependency_with_nearly_the_name_of_a_skill_here_is_advice(sandbox: Sa
             for typo, name in (("code-reveiw", "code-review"), ("pdf-froms", "pdf-forms"))
         ],
     )
+
+
+def test_a_program_that_is_a_skill_here_is_advice(sandbox: Sandbox) -> None:
+    skills: dict[str, dict[str, Any]] = {
+        "house-style": {"description": "What it requires: taste."},
+        "report": {"description": "It requires house-style.", "requires": "house-style git"},
+        "nested": {"metadata": {"requires": {"bins": ["house-style"]}}},
+        "git": {"requires": "git"},
+    }
+    for name, fields in skills.items():
+        sandbox.write_files(prefix_paths(f"skills/{name}", make_skill(name, **fields)))
+
+    result = sandbox.run("validate", "skills")
+    alone = sandbox.run("validate", "skills/report")
+
+    message = (
+        "`requires: house-style` names a program, but house-style here is a skill; to need it: metadata: "
+        'skill-dependencies: "house-style"'
+    )
+    assert [line for line in result.stdout.splitlines() if "requires-a-skill" in line] == [
+        f"skills/nested/SKILL.md:4: warning: {message} [requires-a-skill]",
+        f"skills/report/SKILL.md:4: warning: {message} [requires-a-skill]",
+    ]
+    assert "requires-a-skill" not in alone.stdout
 
 
 @pytest.mark.parametrize("name", ["café", "技能", "con"])
