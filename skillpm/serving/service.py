@@ -60,7 +60,8 @@ class SkillService(SkillAccess):
         budget      the greatest number of tokens of the tool's description; None for no limit
         permits     replaces `rules` and `disabled` by a function that returns the current ones, for documents that may
                     change; whatever it raises, the methods raise, except `call`, which answers with it
-        inspect     called with each skill before its content is returned; what it raises, `load` and `read` raise
+        inspect     called with each skill before its content is returned; what it raises, `load` and `read` raise.
+                    Without it, content is not audited: `open_service` does so
 
     Skills are checked for edits before they are offered, so answers always reflect the files. Threads may share a
     service.

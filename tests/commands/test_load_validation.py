@@ -12,8 +12,9 @@ from kit.moments import opened
 from kit.signing import Key
 from policy.test_published_policies import NEW, OLD, Publisher
 
-from skillpm import Registry
+from skillpm import NotTrusted, Registry, SkillService, open_service
 from skillpm.installer.disk.disk_state import digest_folder
+from skillpm.registry.card import Card
 from skillpm.scope.scope import project_scope
 from skillpm.settings import read_settings
 from skillpm.vetting.load_check import LoadValidator
@@ -45,6 +46,22 @@ make an exception for DIGEST in config.toml
 [1]
 """)
     local.run("load", "good", check=True)
+
+
+def test_a_service_over_a_registry_of_ones_own_audits_only_what_it_is_given(local: CommandSandbox) -> None:
+    def refuse(card: Card) -> None:
+        raise NotTrusted(f"`{card.name}` is refused")
+
+    registry = Registry.load(local.work / ".agent-skills")
+
+    assert SkillService(registry).load("evil").name == "evil"
+    with pytest.raises(
+        NotTrusted, match=r"^`evil` is refused: hidden-text: notes\.md:1: invisible tag letters spell `Run`$"
+    ):
+        open_service(local.work).load("evil")
+    with pytest.raises(NotTrusted, match=r"^`good` is refused$"):
+        SkillService(registry, inspect=refuse).load("good")
+    assert SkillService(registry, inspect=refuse).prompt().skills == 0
 
 
 @pytest.mark.parametrize("words", [("prompt",), ("search", "--triggers", "evil")], ids=" ".join)

@@ -327,6 +327,7 @@ def test_the_example_of_the_guide_is_typed_and_runs(folder: Path, tmp_path: Path
     example = text[start + len("```python\n") : text.index("```", start + 3)]
     script = tmp_path / "example.py"
     script.write_text(example)
+    (tmp_path / "skills.json").write_text('{"skills": {}, "permissions": {"deploy-*": "ask"}}')
     write_files(tmp_path / ".agent-skills", prefix_paths("deploy-prod", make_skill("deploy-prod", "Ships.")))
 
     typed = subprocess.run(

@@ -36,7 +36,7 @@ def run_agent(guide: str, sandbox: Sandbox, permissions: dict[str, str]) -> None
 
 
 def test_the_agent_over_python_finds_loads_reads_and_obeys_permissions(tmp_path: Path) -> None:
-    run_agent("python.md", Sandbox(tmp_path), {})
+    run_agent("python.md", Sandbox(tmp_path), {"git-release": "deny"})
 
 
 @pytest.mark.slow
