@@ -125,7 +125,17 @@ def test_it_blocks_its_own_skill_only(odd: CommandSandbox) -> None:
     assert snapshot(odd.work / ".agent-skills", ignore=[".skillpm", "skills.json"]) == before
 
 
-@each(a_file, an_empty_folder, a_link_to_nowhere, a_link_to_itself, a_link_to_a_folder)
+@each(a_link_to_nowhere)
+def test_force_backs_up_a_link_to_nowhere_and_its_backup_stays(odd: CommandSandbox) -> None:
+    assert odd.run("sync", "--force").code == 0
+    before = odd.full_snapshot
+
+    assert odd.run("backup", "restore", "code-review-1").code == 1
+    assert odd.full_snapshot == before
+    assert os.readlink(odd.work / ".agent-skills/.skillpm/backup/code-review-1") == "nowhere"
+
+
+@each(a_file, an_empty_folder, a_link_to_itself, a_link_to_a_folder)
 def test_force_backs_it_up_and_restore_returns_it_unchanged(odd: CommandSandbox) -> None:
     place = odd.work / ".agent-skills"
     lay = {path: entry for path, entry in snapshot(place).items() if path.startswith("code-review")}
