@@ -76,7 +76,9 @@ class CommittedFiles:
 
     def find_changes(self, name: str, text: str) -> list[str]:
         """Return the last commits that changed a line with this text in a file, the newest first."""
-        words = ("log", "-n50", "--format=%H", "--no-textconv", "--no-ext-diff", f"-G{text}", "--", f"./{name}")
+        # A checkout may name programs that show signatures and differences.
+        plain = ("--no-show-signature", "--no-textconv", "--no-ext-diff")
+        words = ("log", "-n50", "--format=%H", *plain, f"-G{text}", "--", f"./{name}")
         try:
             return self._run(*words).decode("ascii", "replace").split()
         except GitFailed:  # no commit yet

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from kit import Sandbox, git, make_skill, prefix_paths
+from kit.git import git_bytes
 from kit.skills import to_bytes
 
 from skillpm import __version__
@@ -232,3 +233,23 @@ def test_without_git_no_change_is_known(author: Sandbox) -> None:
 def commit(author: Sandbox) -> None:
     git("add", "-A", cwd=author.work)
     git("-c", "user.name=a", "-c", "user.email=a@acme.example", "commit", "-qm", "x", cwd=author.work)
+
+
+def test_the_configuration_of_a_checkout_starts_no_program(author: Sandbox) -> None:
+    """`git log` would check the signature of each commit with the program that the checkout names."""
+    git("init", "-q", "-b", "main", cwd=author.work)
+    commit(author)
+    signed = git("cat-file", "commit", "HEAD", cwd=author.work).replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n\n", 1
+    )
+    oid = git_bytes("hash-object", "-t", "commit", "-w", "--stdin", cwd=author.work, stdin=f"{signed}\n".encode())
+    git("update-ref", "HEAD", oid.decode().strip(), cwd=author.work)
+    program = author.write("program", "#!/bin/sh\ntouch ../started\n")
+    program.chmod(0o755)
+    git("config", "gpg.program", str(program), cwd=author.work)
+    git("config", "log.showSignature", "true", cwd=author.work)
+    git("log", "-n1", cwd=author.work)
+    (author.work.parent / "started").unlink()
+
+    assert author.run("version", "skills", "minor", "--changed").code == 0
+    assert not (author.work.parent / "started").exists()
